@@ -1,0 +1,35 @@
+"""What templates may say: an icon, a number as this house writes it, a time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from runs.present import numbers
+
+register = template.Library()
+
+register.filter("exact", numbers.exact)
+register.filter("kilo", numbers.kilo)
+register.filter("percent", numbers.percent)
+register.filter("usd", numbers.usd)
+register.filter("seconds", numbers.seconds)
+register.filter("span", numbers.span)
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    """A stroke icon of the sprite, hidden from screen readers: the word beside it speaks."""
+    return format_html('<svg class="i {}" aria-hidden="true"><use href="{}#{}"/></svg>', css, static("icons.svg"), name)
+
+
+@register.filter
+def iso(moment: datetime | None) -> str:
+    """UTC with milliseconds; the browser shows it in the reader's zone."""
+    if moment is None:
+        return ""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
