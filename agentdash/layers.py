@@ -1,0 +1,50 @@
+"""The channel layer of one process, safe between threads.
+
+Channels' own in-memory layer puts into an asyncio queue of whatever loop calls it, which does not wake the loop that
+waits on the queue: messages lie until something else does, and some are lost. Here every queue lives on one loop,
+the server's, and calls from other loops hop onto it. The hop is awaited: that is the back-pressure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from channels.layers import InMemoryChannelLayer
+
+
+class HopLayer(InMemoryChannelLayer):
+    loop: asyncio.AbstractEventLoop | None = None
+    closing = False
+
+    def bind(self) -> None:
+        """From now on the queues live on the running loop."""
+        self.loop = asyncio.get_running_loop()
+        self.closing = False
+
+    def unbind(self) -> None:
+        """The server has stopped: what comes now is dropped, nobody hears it and nobody may hang on it."""
+        self.closing = True
+
+    async def send(self, channel: str, message: dict[str, Any]) -> None:
+        await self._hop(super().send, channel, message)
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        await self._hop(super().group_send, group, message)
+
+    async def receive(self, channel: str) -> Any:
+        if self.loop is None:
+            self.bind()
+        return await super().receive(channel)
+
+    async def _hop(self, call: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        loop = self.loop
+        if loop is None or loop is asyncio.get_running_loop():
+            await call(*args)
+        elif not self.closing and not loop.is_closed():
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_coroutine(call, *args), loop))
+
+
+async def _coroutine(call: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+    return await call(*args)
