@@ -1,0 +1,50 @@
+"""Where commands run. One backend a file, one port (`runs.engine.ports.Sandbox`), one contract suite for all.
+
+bwrap.py    bubblewrap: the wall                plain.py   a plain subprocess, for the rehearsal's own commands only
+none.py     the shell is off, and says why      warden.py  the small program that watches over a plain command
+process.py  one process to its end              output.py  head, tail and spill of what it prints
+spool.py    outcomes that outlive the worker    owner.py   who a command runs as, whose a workspace must be
+limits.py   rlimits                             probe.py   asks a sandbox whether it holds
+tree.py     the processes below a process
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from runs.engine.ports import Sandbox
+
+from .bwrap import Bwrap
+from .none import Off
+from .owner import Unowned, refusal
+from .plain import Plain
+from .spool import Spool
+
+__all__ = ["Bwrap", "Off", "Plain", "Spool", "Unowned", "choose", "refusal"]
+
+_verdicts: dict[tuple[Path, int], tuple[str, bool]] = {}
+
+
+def choose(*, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[Path] = ()) -> Sandbox:
+    """The sandbox for a run's commands: bubblewrap where it holds, else none.
+
+    `python` is the interpreter that runs agentdash (or its base folder): `python3` inside is the same one. `made` are
+    the folders below which agentdash makes workspaces: those it may give to the uid of its slot. Only a rehearsal,
+    whose commands and workspace are ours, may fall back to a plain subprocess; `.why` then says why.
+    """
+    sandbox = Bwrap(prefix=_base(python), slot=uid_slot, owns=rehearsal, made=tuple(made))
+    key = (sandbox.prefix, uid_slot)
+    if key not in _verdicts:
+        _verdicts[key] = (sandbox.available(), sandbox.staged)
+    sandbox.why, sandbox.staged = _verdicts[key]
+    if not sandbox.why:
+        return sandbox
+    if rehearsal:
+        return Plain(prefix=sandbox.prefix, why=sandbox.why)
+    return Off(why=sandbox.why)
+
+
+def _base(python: Path) -> Path:
+    """The folder that holds bin/python3: the base of a virtual environment, not the environment itself."""
+    return python.resolve() if python.is_dir() else python.resolve().parent.parent
