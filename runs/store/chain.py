@@ -35,13 +35,14 @@ class Head:
 
 
 def link(before: str, *, slug: str, seq: int, line: Line, at: datetime) -> str:
-    """sha256(hash before ‖ canonical bytes). The run is named by its slug, so a copy elsewhere has the same chain."""
-    body = {"run": slug, "seq": seq, "kind": line.kind, "turn": line.turn, "at": sql.iso(at), "data": line.data}
+    """sha256(hash before ‖ canonical bytes). A run goes by its slug: a copy elsewhere has the same chain."""
+    body = {"run": slug, "seq": seq, "kind": line.kind, "turn": line.turn}
+    body |= {"at": sql.iso(at), "data": line.data}
     return hashlib.sha256(before.encode() + canonical(body)).hexdigest()
 
 
 def write(head: Head, lines: Sequence[Line], at: datetime) -> Head:
-    """Write the events behind `head` and give the new head. The caller holds the run's row in its transaction."""
+    """Write the events behind `head`, give the new head. The caller's transaction holds the run's row."""
     stamped = sql.stamp(at)
     rows: list[sql.Row] = []
     newest = head.hash

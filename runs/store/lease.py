@@ -1,7 +1,7 @@
 """Who may write a run: one owner at a time, known by a lease and a term.
 
-The lease says who works; the term (it grows with every claim) is checked in the transaction of every write, so an
-owner that was stopped and wakes up cannot write (reliability.md §3a). Only the database's clock counts.
+The lease says who works; the term (it grows with every claim) is checked in the transaction of every write:
+an owner that was stopped and wakes up cannot write (reliability.md §3a). Only the database's clock counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Fenced(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The right to write one run, as long as `term` is its newest. `crash_streak`: unfinished turns found in a row."""
+    """The right to write one run while `term` is its newest. `crash_streak`: crashes since a turn closed."""
 
     run_id: int
     slug: str
@@ -42,6 +42,7 @@ class Fence:
     state: str
     reason: str
     turn_no: int
+    llm: str
     sums: dict[str, Any]
 
 
@@ -61,8 +62,10 @@ def claim(run_id: int, owner: str, *, any_state: bool = False) -> Claim | None:
     `any_state` is for a maintenance slice, which answers orders of an idle run and leaves its state alone.
     """
     seen = sql.one(
-        f"""SELECT state, term, lease_owner, lease_until_ms IS NULL OR lease_until_ms < {sql.now_expression()},
-            EXISTS (SELECT 1 FROM runs_turn t WHERE t.run_id = runs_run.id AND t.status IN ('open', 'answered'))
+        f"""SELECT state, term, lease_owner,
+            lease_until_ms IS NULL OR lease_until_ms < {sql.now_expression()},
+            EXISTS (SELECT 1 FROM runs_turn t
+                    WHERE t.run_id = runs_run.id AND t.status IN ('open', 'answered'))
             FROM runs_run WHERE id = %s""",
         [run_id],
     )
@@ -79,8 +82,8 @@ def claim(run_id: int, owner: str, *, any_state: bool = False) -> Claim | None:
 def _take(run_id: int, owner: str, state: str, to: str, term: int, crashed: bool) -> Claim | None:
     """The claim itself: one conditional update, so of two workers that saw the same row only one gets it."""
     row = sql.one(
-        f"""UPDATE runs_run SET lease_owner = %s, term = term + 1, lease_until_ms = {sql.now_expression()} + %s,
-            state = %s, crash_streak = crash_streak + %s
+        f"""UPDATE runs_run SET lease_owner = %s, term = term + 1,
+            lease_until_ms = {sql.now_expression()} + %s, state = %s, crash_streak = crash_streak + %s
             WHERE id = %s AND term = %s AND state = %s
             AND (lease_until_ms IS NULL OR lease_until_ms < {sql.now_expression()})
             RETURNING slug, next_seq, head_hash, crash_streak""",
@@ -93,29 +96,31 @@ def _take(run_id: int, owner: str, state: str, to: str, term: int, crashed: bool
     if state != to:
         lines.insert(0, chain.Line(kind="run.state", data={"from": state, "to": to, "reason": ""}))
         sql.execute("UPDATE runs_run SET reason = '' WHERE id = %s", [run_id])
-    advance(chain.write(chain.Head(run_id=run_id, slug=slug, next_seq=next_seq, hash=head_hash), lines, sql.now()))
+    head = chain.Head(run_id=run_id, slug=slug, next_seq=next_seq, hash=head_hash)
+    advance(chain.write(head, lines, sql.now()))
     return Claim(run_id=run_id, slug=slug, owner=owner, term=term + 1, crash_streak=streak)
 
 
 def advance(head: chain.Head) -> None:
     """Move the run's row to the new head of its chain."""
-    sql.execute(
-        "UPDATE runs_run SET next_seq = %s, head_hash = %s WHERE id = %s", [head.next_seq, head.hash, head.run_id]
-    )
+    statement = "UPDATE runs_run SET next_seq = %s, head_hash = %s WHERE id = %s"
+    sql.execute(statement, [head.next_seq, head.hash, head.run_id])
 
 
 def fence(claim: Claim) -> Fence:
-    """First statement of every write: renew the lease and read the row, or raise Fenced. Call it in a transaction."""
+    """First statement of a write, in its transaction: renew the lease and read the row, or raise Fenced."""
     row = sql.one(
         f"""UPDATE runs_run SET lease_until_ms = {sql.now_expression()} + %s
             WHERE id = %s AND term = %s AND lease_owner = %s
-            RETURNING next_seq, head_hash, version, state, reason, turn_no, sums""",
+            RETURNING next_seq, head_hash, version, state, reason, turn_no, llm, sums""",
         [lease_ms(), claim.run_id, claim.term, claim.owner],
     )
     if row is None:
         raise Fenced(f"Run {claim.slug} has another owner than {claim.owner} in term {claim.term}.")
     head = chain.Head(run_id=claim.run_id, slug=claim.slug, next_seq=row[0], hash=row[1])
-    return Fence(head=head, version=row[2], state=row[3], reason=row[4], turn_no=row[5], sums=json.loads(row[6]))
+    version, state, reason, turn_no, llm = row[2:7]
+    sums = json.loads(row[7])
+    return Fence(head=head, version=version, state=state, reason=reason, turn_no=turn_no, llm=llm, sums=sums)
 
 
 def renew_all(owner: str) -> int:
@@ -129,16 +134,17 @@ def renew_all(owner: str) -> int:
 def release(claim: Claim) -> bool:
     """Give the run back, so that the next owner need not wait. False: it was no longer ours."""
     touched = sql.execute(
-        "UPDATE runs_run SET lease_owner = '', lease_until_ms = NULL WHERE id = %s AND term = %s AND lease_owner = %s",
+        """UPDATE runs_run SET lease_owner = '', lease_until_ms = NULL
+           WHERE id = %s AND term = %s AND lease_owner = %s""",
         [claim.run_id, claim.term, claim.owner],
     )
     return touched == 1
 
 
 def take_over_all() -> list[int]:
-    """At the start of the only possible owner (the data folder's lock is ours): end every lease of the last process.
+    """End every lease of the last process; for the one process that can own runs, by the data folder's lock.
 
-    Its terms grow, so nothing it left behind can write. Returns the runs that wait for a worker.
+    The terms grow, so nothing that was left behind can write. Returns the runs that wait for a worker.
     """
     sql.execute("UPDATE runs_run SET term = term + 1, lease_until_ms = 0 WHERE lease_owner <> ''")
     return waiting_runs()

@@ -1,6 +1,6 @@
 """Hand-written SQL for the few hot paths, the same on SQLite and Postgres.
 
-A turn writes a dozen rows; through the ORM that is half of a turn's time (measured), so rows go in by executemany.
+A turn writes a dozen rows; through the ORM that is half of its time (measured), so rows go in by executemany.
 """
 
 from __future__ import annotations
@@ -61,20 +61,22 @@ def execute(statement: str, values: Sequence[Any] = ()) -> int:
     """Run one statement and say how many rows it touched."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 def one(statement: str, values: Sequence[Any] = ()) -> Row | None:
     """The first row a statement gives, if any."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchone()
+        found: Row | None = cursor.fetchone()
+    return found
 
 
 def rows(statement: str, values: Sequence[Any] = ()) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchall()
+        found: list[Row] = cursor.fetchall()
+    return found
 
 
 def marks(values: Sequence[Any]) -> str:

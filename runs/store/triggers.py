@@ -1,7 +1,7 @@
-"""Append-only, kept by the database itself: neither the ORM nor SQL nor the admin can change what is archived.
+"""Append-only, kept so by the database: neither the ORM nor SQL nor the admin can change what is archived.
 
-Made anew after every migrate: Django remakes SQLite tables and drops their triggers silently on the way. On SQLite
-`PRAGMA recursive_triggers=ON` (settings) is part of it, else INSERT OR REPLACE passes.
+Made anew after every migrate: Django remakes SQLite tables, and drops their triggers silently on the way.
+`PRAGMA recursive_triggers=ON` (settings) is part of it there, else INSERT OR REPLACE passes.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def wanted(vendor: str) -> list[Trigger]:
     found = [_refuse(table, action) for table in SEALED for action in ("UPDATE", "DELETE")]
     found += [_refuse("runs_turn", "UPDATE", CLOSED_TURN), _refuse("runs_turn", "DELETE")]
     found += [_refuse("runs_call", "UPDATE", ENDED_CALL, _call_columns()), _refuse("runs_call", "DELETE")]
+    when = f"OLD.{LATE} IS NOT NULL"
     found.append(
-        Trigger(name="runs_call_late", table="runs_call", action="UPDATE", when=f"OLD.{LATE} IS NOT NULL", columns=(LATE,))
+        Trigger(name="runs_call_late", table="runs_call", action="UPDATE", when=when, columns=(LATE,))
     )
     if vendor == "postgresql":
         found += [_refuse(table, "TRUNCATE") for table in (*SEALED, "runs_turn", "runs_call")]
@@ -77,7 +78,8 @@ def _call_columns() -> tuple[str, ...]:
     """Every column of a call but the one that may still come: the late result of a fenced worker."""
     from runs.models import Call
 
-    return tuple(field.column for field in Call._meta.concrete_fields if field.column != LATE)
+    columns = [str(field.column) for field in Call._meta.concrete_fields]
+    return tuple(column for column in columns if column != LATE)
 
 
 def _sqlite(trigger: Trigger) -> tuple[str, ...]:

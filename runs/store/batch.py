@@ -1,0 +1,136 @@
+"""One transaction's rows, gathered table by table and written in few statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from runs.engine.events import Usage, Version
+from runs.engine.messages import Block, Message, clean
+
+from . import blobs, index, sql
+from .chain import Line
+from .sums import Sums
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "runs_message": (
+        "run_id", "number", "role", "author", "kind", "blob_id", "turn", "tokens", "counted", "by", "at",
+    ),
+    "runs_version": ("run_id", "number", "parent", "edit", "base", "items"),
+    "runs_episode": (
+        "run_id", "number", "first_turn", "last_turn", "text", "ledger", "tokens", "scores", "folds",
+    ),
+    "runs_edit": (
+        "run_id", "number", "kind", "method", "trigger", "state", "before", "after", "episode", "order_id",
+        "by", "instructions", "tokens_before", "tokens_after", "cost", "ms", "reason", "turn", "at",
+    ),
+    "runs_note": ("run_id", "number", "revision", "section", "text", "state", "author", "by", "turn"),
+    "runs_turn": (
+        "run_id", "number", "attempt", "frame_id", "version", "upto", "request_sha256", "status",
+        "stop_reason", "usage", "parts", "window", "limit", "estimated", "cost", "first_token_ms", "ms",
+        "cache_miss", "partial", "opened_at",
+    ),
+    "runs_call": (
+        "run_id", "turn", "tool_use_id", "name", "input_sha256", "effect", "status", "key", "term", "worker",
+        "ms", "bytes", "tokens",
+    ),
+    "runs_spend": ("run_id", "turn", "kind", "llm", "usage", "cost"),
+}  # fmt: skip
+"""In the order in which they are written: what is referred to comes first."""
+
+
+class OutOfStep(RuntimeError):
+    """An event speaks of a turn, call or edit that the archive does not have in that state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """A change of a row that is still open. Exactly one row must match, else OutOfStep names `what`."""
+
+    what: str
+    table: str
+    sets: dict[str, Any]
+    where: dict[str, Any]
+    status: tuple[str, ...] = ()
+
+    def run(self) -> None:
+        sets = ", ".join(f'"{name}" = %s' for name in self.sets)
+        where = " AND ".join(f'"{name}" = %s' for name in self.where)
+        status = f" AND status IN ({sql.marks(self.status)})" if self.status else ""
+        values = [*self.sets.values(), *self.where.values(), *self.status]
+        if sql.execute(f"UPDATE {self.table} SET {sets} WHERE {where}{status}", values) != 1:
+            raise OutOfStep(f"{self.what} is not there, or no longer open.")
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """What a write will do. Writers (store/rows) fill it; `flush` puts everything down."""
+
+    run_id: int
+    llm: str
+    at: datetime
+    term: int = 0
+    worker: str = ""
+    version: int = 0
+    turn_no: int = 0
+    sums: Sums = field(default_factory=Sums)
+    turn_closed: bool = False
+    lines: list[Line] = field(default_factory=list)
+    blobs: dict[str, blobs.Blob] = field(default_factory=dict)
+    rows: dict[str, list[sql.Row]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
+    texts: list[tuple[int, str]] = field(default_factory=list)
+    updates: list[Update] = field(default_factory=list)
+
+    def line(self, kind: str, data: dict[str, Any], turn: int = 0) -> None:
+        self.lines.append(Line(kind=kind, data=clean(data), turn=turn))
+
+    def put(self, table: str, *values: Any) -> None:
+        self.rows[table].append((self.run_id, *values))
+
+    def message(self, message: Message) -> None:
+        parts = blobs.of_content(message.content)
+        self.blobs |= {blob.sha256: blob for blob in parts}
+        self.texts.append((message.number, index.text_of(message.content)))
+        self.put(
+            "runs_message",
+            *(message.number, message.role.value, message.author.value, message.kind.value, parts[-1].sha256),
+            *(message.turn, message.tokens, message.counted.value, message.by, sql.stamp(self.at)),
+        )
+
+    def result(self, block: Block) -> str:
+        """Store a tool's result; its message will refer to it."""
+        blob = blobs.of_value(block)
+        self.blobs[blob.sha256] = blob
+        return blob.sha256
+
+    def window(self, version: Version) -> None:
+        items = [[item.message, item.form.value, item.pinned] for item in version.items]
+        self.put("runs_version", version.number, version.parent, version.edit, version.base, sql.dumps(items))
+        self.version = version.number
+
+    def spend(self, turn: int, kind: str, usage: Usage, cost: int) -> None:
+        self.sums.spend(usage, cost)
+        if usage != Usage() or cost:
+            self.put("runs_spend", turn, kind, self.llm, sql.dumps(usage_json(usage)), cost)
+
+    def flush(self) -> None:
+        sql.insert("runs_blob", blobs.COLUMNS, blobs.rows(self.blobs.values()), ignore=True)
+        for table, rows in self.rows.items():
+            sql.insert(table, COLUMNS[table], rows)
+        index.write(self.run_id, self.texts)
+        for update in self.updates:
+            update.run()
+
+
+def usage_json(usage: Usage) -> dict[str, int]:
+    """Usage as rows keep it; `read_usage` turns it back."""
+    return {name: getattr(usage, name) for name in USAGE}
+
+
+def read_usage(stored: dict[str, int]) -> Usage:
+    return Usage(**{name: stored.get(name, 0) for name in USAGE})
+
+
+USAGE: Sequence[str] = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "thinking")

@@ -1,0 +1,122 @@
+"""Bodies by their hash, stored once.
+
+Most are canonical JSON under zstd. A message of tool results is stored `joined`, as references to the results
+(these have blobs of their own since their calls ended); its hash is still that of the whole body.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import zstandard
+
+from runs.engine.messages import Block, canonical, sha256
+
+from . import sql
+
+COLUMNS = ("sha256", "size", "codec", "body")
+LEVEL = 3
+TOO_SMALL_TO_PACK = 64
+TOO_SMALL_TO_JOIN = 160
+
+_local = threading.local()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """A body as it is stored. `size` is that of the bytes the hash stands for."""
+
+    sha256: str
+    size: int
+    codec: str
+    body: bytes
+
+    def row(self) -> sql.Row:
+        return (self.sha256, self.size, self.codec, self.body)
+
+
+class MissingBlob(LookupError):
+    """A body that the archive names is not there."""
+
+
+def of_value(value: Any) -> Blob:
+    raw = canonical(value)
+    codec, body = _pack(raw)
+    return Blob(sha256=sha256(raw), size=len(raw), codec=codec, body=body)
+
+
+def of_content(content: Sequence[Block]) -> list[Blob]:
+    """The blobs of a message, its own last."""
+    parts: list[Blob] = []
+    skeleton: list[Mapping[str, Any]] = []
+    for block in content:
+        raw = canonical(block) if block["type"] == "tool_result" else b""
+        if len(raw) < TOO_SMALL_TO_JOIN:
+            skeleton.append(block)
+            continue
+        codec, body = _pack(raw)
+        parts.append(Blob(sha256=sha256(raw), size=len(raw), codec=codec, body=body))
+        skeleton.append({"blob": parts[-1].sha256})
+    if not parts:
+        return [of_value(list(content))]
+    whole = canonical(list(content))
+    _, body = _pack(canonical(skeleton), always=True)
+    return [*parts, Blob(sha256=sha256(whole), size=len(whole), codec="joined", body=body)]
+
+
+def read(hashes: Collection[str]) -> dict[str, Any]:
+    """The JSON values of many blobs in at most two queries. Raises MissingBlob."""
+    stored = _rows(set(hashes))
+    values = {digest: json.loads(_unpack(codec, body)) for digest, (codec, body) in stored.items()}
+    joined = [digest for digest, (codec, _) in stored.items() if codec == "joined"]
+    parts = {block["blob"] for digest in joined for block in values[digest] if "blob" in block}
+    found = {digest: json.loads(_unpack(codec, body)) for digest, (codec, body) in _rows(parts).items()}
+    for digest in joined:
+        values[digest] = [found[block["blob"]] if "blob" in block else block for block in values[digest]]
+    return values
+
+
+def _rows(hashes: set[str]) -> dict[str, tuple[str, bytes]]:
+    found: dict[str, tuple[str, bytes]] = {}
+    wanted = sorted(hashes)
+    for start in range(0, len(wanted), 500):
+        some = wanted[start : start + 500]
+        query = f"SELECT sha256, codec, body FROM runs_blob WHERE sha256 IN ({sql.marks(some)})"
+        found |= {digest: (codec, body) for digest, codec, body in sql.rows(query, some)}
+    if missing := hashes - found.keys():
+        raise MissingBlob(f"The archive lacks {len(missing)} bodies, first {min(missing)}.")
+    return found
+
+
+def rows(blobs: Iterable[Blob]) -> list[sql.Row]:
+    return [blob.row() for blob in blobs]
+
+
+def _pack(raw: bytes, *, always: bool = False) -> tuple[str, bytes]:
+    if len(raw) < TOO_SMALL_TO_PACK and not always:
+        return "", raw
+    packed = _compressor().compress(raw)
+    return ("zstd", packed) if always or len(packed) < len(raw) else ("", raw)
+
+
+def _unpack(codec: str, body: bytes) -> bytes:
+    return _decompressor().decompress(body) if codec else bytes(body)
+
+
+def _compressor() -> zstandard.ZstdCompressor:
+    """One a thread: the object is not to be shared, and making it costs more than a small body."""
+    if not hasattr(_local, "compressor"):
+        _local.compressor = zstandard.ZstdCompressor(level=LEVEL)
+    compressor: zstandard.ZstdCompressor = _local.compressor
+    return compressor
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor()
+    decompressor: zstandard.ZstdDecompressor = _local.decompressor
+    return decompressor

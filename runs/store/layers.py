@@ -1,0 +1,111 @@
+"""The engine's ports over the archive: the run's past to read and search, and its files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from runs import models
+from runs.engine.messages import Message
+from runs.engine.ports import Hit
+
+from . import folding, index, windows
+
+AROUND = 2
+"""Whole lines before and after a match: FTS5's own snippets cut sentences in halves (measured)."""
+
+MOST_CHARACTERS = 2_000
+SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class DbHistory:
+    """A run's archive as the History port."""
+
+    def __init__(self, run: models.Run) -> None:
+        self.run_id = run.pk
+
+    def message(self, number: int) -> Message:
+        return windows.one_message(self.run_id, number)
+
+    def of_turn(self, turn: int) -> Sequence[Message]:
+        return windows.of_turns(self.run_id, turn, turn)
+
+    def search(self, query: str, k: int) -> Sequence[Hit]:
+        """The k best messages, each as the lines around what matched."""
+        places = index.find(query, run_id=self.run_id, limit=k)
+        found = {
+            message.number: message for message in windows.messages(self.run_id, [p.number for p in places])
+        }
+        return [
+            self._hit(found[place.number], place.score, query) for place in places if place.number in found
+        ]
+
+    def _hit(self, message: Message, score: float, query: str) -> Hit:
+        text = excerpt(index.text_of(message.content), query)
+        return Hit(turn=message.turn, message=message.number, kind=message.kind.value, text=text, score=score)
+
+
+class DiskFiles:
+    """A folder as the RunFiles port. Names are plain, with at most one folder before them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, name: str, text: str) -> None:
+        """All of it or nothing: a reader never sees half a file."""
+        target = self.path(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        half = target.with_name(f".{target.name}.half")
+        half.write_text(text, encoding="utf-8", newline="")
+        os.replace(half, target)
+
+    def read(self, name: str) -> str | None:
+        target = self.path(name)
+        if not target.is_file() or target.is_symlink():
+            return None
+        with target.open(encoding="utf-8", errors="replace", newline="") as file:
+            return file.read()
+
+    def names(self) -> Sequence[str]:
+        files = (path for path in self.folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        return sorted(path.relative_to(self.folder).as_posix() for path in files)
+
+    def path(self, name: str) -> Path:
+        """Where a name lies. Raises ValueError for one that could lead out of the folder."""
+        parts = name.split("/")
+        if len(parts) > 2 or not all(SAFE.fullmatch(part) for part in parts):
+            raise ValueError(
+                f"{name!r} is no name of a run's file: use letters, digits, dot, dash and underscore."
+            )
+        return self.folder.joinpath(*parts)
+
+
+def files_of(slug: str) -> DiskFiles:
+    """The files of a run, outside its workspace."""
+    return DiskFiles(Path(settings.AGENTDASH_HOME) / "runs" / slug)
+
+
+def excerpt(text: str, query: str, most: int = MOST_CHARACTERS) -> str:
+    """The lines of a text that hold a word of the query, two whole lines around each, a gap marked by an ellipsis."""
+    lines = text.splitlines()
+    wanted = {token for word in folding.words(query) for token in word}
+    hits = [number for number, line in enumerate(lines) if wanted & _tokens(line)] or [0]
+    shown = sorted(
+        {near for hit in hits for near in range(hit - AROUND, hit + AROUND + 1) if 0 <= near < len(lines)}
+    )
+    found: list[str] = []
+    for before, number in zip([-1, *shown], shown, strict=False):
+        if number != before + 1:
+            found.append("…")
+        found.append(lines[number])
+        if sum(map(len, found)) > most:
+            break
+    return "\n".join(found)
+
+
+def _tokens(line: str) -> set[str]:
+    return {token for word in folding.words(line) for token in word}
