@@ -1,0 +1,48 @@
+"""A Celery worker in a thread of this process; its slices run in a pool of threads."""
+
+from __future__ import annotations
+
+import threading
+
+from celery.worker import state as celery_state
+
+from agentdash import inproc
+from agentdash.celery import app
+
+SLICES = 16
+
+
+class Worker:
+    """Not Celery's own command, which wants the main thread and its signals."""
+
+    def __init__(self, slices: int = SLICES) -> None:
+        self.ready = threading.Event()
+        self.thread = threading.Thread(target=self._work, args=(slices,), name="worker", daemon=True)
+
+    def start(self) -> None:
+        inproc.bed.leaving = False
+        self.thread.start()
+        if not self.ready.wait(15):
+            raise RuntimeError("The worker did not start within 15 s. Start again; agentdash.log says what held it.")
+
+    def _work(self, slices: int) -> None:
+        # The signal worker_ready is not sent by a bare controller, so its callback tells.
+        app.WorkController(
+            app=app,
+            pool_cls="threads",
+            concurrency=slices,
+            hostname="embedded@local",
+            without_heartbeat=True,
+            without_mingle=True,
+            without_gossip=True,
+            ready_callback=lambda _: self.ready.set(),
+        ).start()
+
+    def stop(self, seconds: float = 10) -> bool:
+        """Take nothing new, and wait for running slices. False when some did not end within `seconds`."""
+        celery_state.should_stop = 0  # global to Celery's module, so put back for the next worker
+        inproc.bed.leave()
+        self.thread.join(seconds)
+        if ended := not self.thread.is_alive():
+            celery_state.should_stop = None
+        return ended
