@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -90,21 +90,24 @@ def files_of(slug: str) -> DiskFiles:
 
 
 def excerpt(text: str, query: str, most: int = MOST_CHARACTERS) -> str:
-    """The lines of a text that hold a word of the query, two whole lines around each, a gap marked by an ellipsis."""
+    """The lines that hold most of a query's words, whole, with two around each; "…" stands for a gap."""
     lines = text.splitlines()
-    wanted = {token for word in folding.words(query) for token in word}
-    hits = [number for number, line in enumerate(lines) if wanted & _tokens(line)] or [0]
-    shown = sorted(
-        {near for hit in hits for near in range(hit - AROUND, hit + AROUND + 1) if 0 <= near < len(lines)}
-    )
-    found: list[str] = []
+    wanted = _tokens(query)
+    weights = {number: len(wanted & _tokens(line)) for number, line in enumerate(lines)}
+    best = sorted((number for number in weights if weights[number]), key=lambda number: -weights[number])
+    shown: set[int] = set()
+    for hit in best or [0]:
+        shown |= {near for near in range(hit - AROUND, hit + AROUND + 1) if 0 <= near < len(lines)}
+        if sum(len(lines[number]) for number in shown) > most:
+            break
+    return "\n".join(_with_gaps(lines, sorted(shown)))
+
+
+def _with_gaps(lines: Sequence[str], shown: Sequence[int]) -> Iterator[str]:
     for before, number in zip([-1, *shown], shown, strict=False):
         if number != before + 1:
-            found.append("…")
-        found.append(lines[number])
-        if sum(map(len, found)) > most:
-            break
-    return "\n".join(found)
+            yield "…"
+        yield lines[number]
 
 
 def _tokens(line: str) -> set[str]:
