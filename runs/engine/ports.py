@@ -200,10 +200,17 @@ class ToolContext:
 class Tool(Protocol):
     """A tool of the agent. `Input` is a pydantic model: its schema is shown to the llm, its validator guards `run`."""
 
-    name: str
-    description: str
-    effect: Effect
-    Input: type[BaseModel]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def effect(self) -> Effect: ...
+
+    @property
+    def Input(self) -> type[BaseModel]: ...  # noqa: N802
 
     def run(self, given: Any, context: ToolContext) -> ToolResult: ...
 

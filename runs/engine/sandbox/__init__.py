@@ -1,6 +1,6 @@
 """Where commands run. One backend a file, one port (`runs.engine.ports.Sandbox`), one contract suite for all.
 
-bwrap.py    bubblewrap: the wall                plain.py   a plain subprocess, for the rehearsal's own commands only
+bwrap.py    bubblewrap: the wall                plain.py   a subprocess, for the rehearsal's own commands only
 none.py     the shell is off, and says why      warden.py  the small program that watches over a plain command
 process.py  one process to its end              output.py  head, tail and spill of what it prints
 spool.py    outcomes that outlive the worker    owner.py   who a command runs as, whose a workspace must be
@@ -29,9 +29,10 @@ _verdicts: dict[tuple[Path, int], tuple[str, bool]] = {}
 def choose(*, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[Path] = ()) -> Sandbox:
     """The sandbox for a run's commands: bubblewrap where it holds, else none.
 
-    `python` is the interpreter that runs agentdash (or its base folder): `python3` inside is the same one. `made` are
-    the folders below which agentdash makes workspaces: those it may give to the uid of its slot. Only a rehearsal,
-    whose commands and workspace are ours, may fall back to a plain subprocess; `.why` then says why.
+    `python` is the interpreter that runs agentdash (or its base folder): `python3` inside is the same one.
+    `made` are the folders below which agentdash makes workspaces: those it may give to the uid of its slot.
+    Only a rehearsal, whose commands and workspace are ours, may fall back to a plain subprocess; `.why` then
+    says why.
     """
     sandbox = Bwrap(prefix=_base(python), slot=uid_slot, owns=rehearsal, made=tuple(made))
     key = (sandbox.prefix, uid_slot)

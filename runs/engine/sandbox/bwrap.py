@@ -43,8 +43,9 @@ class KillNamespace:
 
 @dataclass(slots=True, kw_only=True)
 class Bwrap:
-    """`prefix`: the interpreter's base folder, bound read-only and put on PATH. `made`: folders in which agentdash
-    makes workspaces; `owns` says that every workspace this sandbox sees was made by agentdash."""
+    """`prefix`: the interpreter's base folder, bound read-only and put on PATH. `made`: folders in which
+    agentdash makes workspaces; `owns` says that every workspace this sandbox sees was made by agentdash.
+    """
 
     prefix: Path
     slot: int = 0
@@ -75,7 +76,9 @@ class Bwrap:
         tenant = owner.tenant(workspace, slot=self.slot, made=made)
         with _identity_files() as fds:
             argv = [*self._outer(tenant, workspace, timeout), *self._inner(workspace, fds), command]
-            launch = Launch(argv=argv, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, stop=KillNamespace(), fds=fds)
+            launch = Launch(
+                argv=argv, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, stop=KillNamespace(), fds=fds
+            )
             return execute(launch, timeout=timeout, key=key, cancel=cancel, spool=spool)
 
     def _outer(self, tenant: owner.Tenant, workspace: Path, timeout: float) -> list[str]:
@@ -96,22 +99,61 @@ class Bwrap:
         for _, place in pairs:
             place.mkdir(parents=True, exist_ok=True)
         binds = [str(path) for pair in pairs for path in pair]
-        script = 'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@"'
+        script = (
+            'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@"'
+        )
         return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", script, "sh", *binds, "--"]
 
     def _inner(self, workspace: Path, fds: Sequence[int]) -> list[str]:
         source = STAGE / "workspace" if self.staged else workspace
-        argv = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"]
+        argv = [
+            "bwrap",
+            "--unshare-all",
+            "--unshare-user",
+            "--disable-userns",
+            "--uid",
+            "65534",
+            "--gid",
+            "65534",
+        ]
         argv += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-        argv += ["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin"]
+        argv += [
+            "--ro-bind",
+            "/usr",
+            "/usr",
+            "--symlink",
+            "usr/bin",
+            "/bin",
+            "--symlink",
+            "usr/sbin",
+            "/sbin",
+        ]
         argv += ["--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"]
         for path in ("/etc/alternatives", "/etc/ssl/certs", "/etc/ld.so.cache"):
             argv += ["--ro-bind-try", path, path]
         argv += ["--ro-bind-data", str(fds[0]), "/etc/passwd", "--ro-bind-data", str(fds[1]), "/etc/group"]
-        argv += ["--proc", "/proc", "--dev", "/dev", "--size", "268435456", "--tmpfs", "/tmp", "--dir", "/tmp/home"]
+        argv += [
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--size",
+            "268435456",
+            "--tmpfs",
+            "/tmp",
+            "--dir",
+            "/tmp/home",
+        ]
         if self._brings_python():
             argv += ["--ro-bind", str(STAGE / "python" if self.staged else self.prefix), str(self.prefix)]
-        argv += ["--bind", str(source), "/workspace", *_protections(workspace, source), "--chdir", "/workspace"]
+        argv += [
+            "--bind",
+            str(source),
+            "/workspace",
+            *_protections(workspace, source),
+            "--chdir",
+            "/workspace",
+        ]
         for name, value in self._environment().items():
             argv += ["--setenv", name, value]
         return [*argv, "--", "/bin/bash", "-c"]
@@ -125,7 +167,9 @@ class Bwrap:
 
 
 def environment(prefix: Path, *, home: str) -> dict[str, str]:
-    """All that a command is told. No byte code: a source edited twice within a second would run as its old self."""
+    """All that a command is told. No byte code: a source edited twice within a second would run as its old
+    self.
+    """
     return {
         "PATH": f"{prefix}/bin:{SYSTEM_PATH}",
         "HOME": home,
@@ -136,7 +180,9 @@ def environment(prefix: Path, *, home: str) -> dict[str, str]:
 
 
 def _protections(workspace: Path, source: Path) -> list[str]:
-    """git runs hooks, and programs its settings name, for whoever calls it next: the agent must not write them."""
+    """git runs hooks, and programs its settings name, for whoever calls it next: the agent must not write
+    them.
+    """
     argv: list[str] = []
     for name in PROTECTED:
         place = workspace / name

@@ -16,7 +16,9 @@ EXTRA_PROCESSES = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Rlimits. `processes` counts all of the uid's processes, not only the command's (M12f of the measurements)."""
+    """Rlimits. `processes` counts all of the uid's processes, not only the command's (M12f of the
+    measurements).
+    """
 
     processes: int
     cpu: int
@@ -37,13 +39,15 @@ class Limits:
 
 
 def limits_for(uid: int, *, timeout: float, own: bool) -> Limits:
-    """A uid of our own gets a small fixed number of processes; a person's, what they have now and some more."""
+    """A uid of our own gets a small fixed number of processes; a person's, what runs now and some more."""
     processes = SLOT_PROCESSES if own else threads_of(uid) + EXTRA_PROCESSES
     return Limits(processes=processes, cpu=math.ceil(timeout) + 5)
 
 
 def threads_of(uid: int) -> int:
-    """How many threads the user has now, 0 where /proc does not say (macOS counts by processes and is generous)."""
+    """How many threads the user has now, 0 where /proc does not say (macOS counts by processes and is
+    generous).
+    """
     count = 0
     for entry in Path("/proc").glob("[0-9]*"):
         try:

@@ -29,4 +29,6 @@ class Off:
         spool: Path | None = None,
     ) -> Execution:
         """Runs nothing: exit code 126 and the sentence."""
-        return Execution(exit_code=126, output=self.why, omitted=0, total=0, status="killed", ms=0, reason="no sandbox")
+        return Execution(
+            exit_code=126, output=self.why, omitted=0, total=0, status="killed", ms=0, reason="no sandbox"
+        )

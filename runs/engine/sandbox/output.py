@@ -1,4 +1,4 @@
-"""What a command prints: the head and the tail for the window, the whole of it in a file, an end at 64 MiB."""
+"""What a command prints: head and tail for the window, the whole of it in a file, an end at 64 MiB."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ class Collector:
     Memory stays at head and tail; what lies between goes to `spill` (a file, made only when it is needed).
     """
 
-    def __init__(self, spill: Path | None = None, *, head: int = HEAD, tail: int = TAIL, cap: int = CAP) -> None:
+    def __init__(
+        self, spill: Path | None = None, *, head: int = HEAD, tail: int = TAIL, cap: int = CAP
+    ) -> None:
         self.total = 0
         self.spill: Path | None = None
         self._head = bytearray()

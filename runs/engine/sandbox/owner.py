@@ -1,7 +1,7 @@
 """Who a command runs as, and whose a workspace must be.
 
-A root worker never runs commands as root. The owner of the workspace is who they run as: a person's workspace stays
-the person's, one that agentdash made is given to the uid of the worker's slot (60000 + slot).
+A root worker never runs commands as root. The owner of the workspace is who they run as: a person's workspace
+stays the person's, one that agentdash made is given to the uid of the worker's slot (60000 + slot).
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def is_root() -> bool:
 
 
 def refusal(workspace: Path) -> str:
-    """Why commands cannot work in this folder, with the cure, or ''. For a folder that agentdash did not make."""
+    """Why commands cannot work in this folder, with the cure, or ''. For a folder that agentdash did not
+    make.
+    """
     try:
         found = workspace.stat()
     except OSError as error:
@@ -43,11 +45,11 @@ def refusal(workspace: Path) -> str:
         return f"The workspace {workspace} is a file. Name a folder."
     if found.st_uid == 0:
         return (
-            f"The workspace {workspace} belongs to root, and commands never run as root. "
-            f"Give it to a user (chown -R USER {workspace}), or leave the workspace out and let agentdash make one."
+            f"The workspace {workspace} belongs to root, and commands never run as root. Give it to a user "
+            f"(chown -R USER {workspace}), or leave the workspace out and let agentdash make one."
         )
     if not is_root() and not os.access(workspace, os.W_OK | os.X_OK):
-        return f"The workspace {workspace} cannot be written by this user. Run agentdash as its owner, or chown it."
+        return f"The workspace {workspace} cannot be written by you. Run agentdash as its owner, or chown it."
     return ""
 
 

@@ -1,7 +1,7 @@
 """Commands in a plain subprocess: for the rehearsal's own commands, where no sandbox works.
 
-They come from our source and run in a workspace the rehearsal made. Empty environment, limits, a temporary HOME,
-and nobody left alive; but no wall: it must never run what an llm wrote.
+They come from our source and run in a workspace the rehearsal made. Empty environment, limits, a temporary
+HOME, and nobody left alive; but no wall: it must never run what an llm wrote.
 """
 
 from __future__ import annotations

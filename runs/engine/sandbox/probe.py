@@ -1,4 +1,6 @@
-"""Asks a sandbox, at start, whether it holds: it runs, it has no network, no environment of ours, no uid of ours."""
+"""Asks a sandbox, at start, whether it holds: it runs, it has no network, no environment of ours, no uid of
+ours.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +59,13 @@ def missing() -> list[str]:
 
 
 def trouble_of_bwrap(sandbox: Bwrap) -> str:
-    """Why bubblewrap cannot be used here, with the cure, or ''. Tries without the staging mounts if those fail."""
+    """Why bubblewrap cannot be used here, with the cure, or ''. Tries without the staging mounts if those
+    fail.
+    """
     if not sys.platform.startswith("linux"):
-        return "The shell tool is off: its sandbox needs Linux (bubblewrap). Run agentdash on Linux to use it."
+        return (
+            "The shell tool is off: its sandbox needs Linux (bubblewrap). Run agentdash on Linux to use it."
+        )
     if absent := missing():
         return (
             f"The shell tool is off: {' and '.join(absent)} not found. "
@@ -88,7 +94,7 @@ def _judged(execution: Execution) -> str:
     answers = dict(line.split("=", 1) for line in execution.output.splitlines() if "=" in line)
     if "uid" not in answers:
         said = execution.output.strip().splitlines() or [f"exit code {execution.exit_code}"]
-        return f"The shell tool is off: bubblewrap cannot make a sandbox here ({said[0][:200]}). {_cure(said[0])}"
+        return f"The shell tool is off: bubblewrap makes no sandbox here ({said[0][:200]}). {_cure(said[0])}"
     for name, expected in EXPECTED.items():
         if answers.get(name, "") != expected:
             return f"The shell tool is off: the sandbox does not hold, it {MEANS[name]}. Please report this."

@@ -1,8 +1,8 @@
 """The exec spool: what became of a call outlives the worker that made it.
 
-`<run files>/exec/<key>/` holds `started` (written before the command runs), `output` (the whole of it when it is
-long) and `exit` (the outcome, written with write, fsync, rename). A worker that finds a call `started` without a
-result looks here first.
+`<run files>/exec/<key>/` holds `started` (written before the command runs), `output` (the whole of it when it
+is long) and `exit` (the outcome, written with write, fsync, rename). A worker that finds a call `started`
+without a result looks here first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Spool:
         return Execution(**found, spill=spill if spill.exists() else None)
 
     def intend(self, key: str, sha256: str) -> None:
-        """Remember what a file will be after an edit, before the edit: a second try can see that it was made."""
+        """Remember what a file will be after an edit, before it is made: a second try can see that it was."""
         place = self.of(key)
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(place / "after", sha256.encode())

@@ -1,8 +1,9 @@
-"""Watches over one plain command: a program of its own (`python -I -S warden.py LIMITS COMMAND`), standard library only.
+"""Watches over one plain command: a program of its own (`python -I -S warden.py LIMITS COMMAND`), standard
+library only.
 
-It becomes the reaper of every process below it, so that children which left their group and session (setsid, double
-fork) come back to it and can be killed. Its standard input is held by the worker: "t" asks all to end, the end of
-the pipe (also by the worker's death) kills all. LIMITS is JSON: [[resource name, value], …].
+It becomes the reaper of every process below it, so that children which left their group and session (setsid,
+double fork) come back to it and can be killed. Its standard input is held by the worker: "t" asks all to end,
+the end of the pipe (also by the worker's death) kills all. LIMITS is JSON: [[resource name, value], …].
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import resource
 import select
 import signal
 import sys
-import time
+from typing import NoReturn
 
 PR_SET_CHILD_SUBREAPER = 36
 TICK = 0.02
@@ -27,9 +28,14 @@ def become_reaper() -> None:
 
 
 def start(limits: list[list[object]], command: str) -> int:
+    """The process of the command, in a session of its own."""
     pid = os.fork()
-    if pid:
-        return pid
+    if pid == 0:
+        become(limits, command)
+    return pid
+
+
+def become(limits: list[list[object]], command: str) -> NoReturn:
     os.setsid()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name, value in limits:
@@ -83,7 +89,7 @@ def watch(main: int) -> int:
         send(main, signal.SIGKILL)
         code, anybody = reap(main, code)
         if anybody:
-            time.sleep(TICK / 4)
+            select.select([], [], [], TICK / 4)
     return 137 if code is None else code
 
 
