@@ -70,7 +70,7 @@ class Root:
             os.close(descriptor)
 
     def read(self, path: str, cap: int = SIZE_CAP) -> bytes:
-        """The bytes of a regular file of at most `cap` bytes. A FIFO or device is refused, never waited for."""
+        """The bytes of a regular file of at most `cap` bytes. A FIFO or device is refused, not awaited."""
         with _sentences(path):
             descriptor = _open(self.descriptor, parts_of(path), READ)
             with open(descriptor, "rb") as file:

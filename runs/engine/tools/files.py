@@ -38,15 +38,14 @@ class ListFiles:
                 content="\n".join(f"{RUN_FILES}{name}" for name in names) or "No files of the run yet."
             )
         try:
-            with root(context.workspace) as workspace, workspace.folder(parts_of(given.path)) as folder:
-                listing = tree_of(folder)
+            parts = parts_of(given.path)
+            with root(context.workspace) as workspace, workspace.folder(parts) as folder:
+                listing = tree_of(folder, "".join(f"{part}/" for part in parts))
         except PathTrouble as error:
             return refused(str(error))
         lines = list(listing.lines) or ["The folder is empty."]
         if listing.left_out:
-            lines.append(
-                f"{plural(listing.left_out, 'more entry')[:-1]}ies not shown: list a folder below it."
-            )
+            lines.append(f"… and {listing.left_out:,} more: list one of the folders.")
         return ToolResult(content="\n".join(lines))
 
 
