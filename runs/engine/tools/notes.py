@@ -1,7 +1,8 @@
 """The notebook's tools: take_note, update_note, read_notes. What is noted survives every compaction.
 
-A note's number follows from the notes there are, and the result is committed together with the note: a call that is
-tried again with the same key finds either both or neither. A note that stands already is not written twice.
+A note's number follows from the notes there are, and the result is committed together with the note: a call
+that is tried again with the same key finds either both or neither. A note that stands already is not written
+twice.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ class TakeNote:
     name = "take_note"
     effect = Effect.IDEMPOTENT
     description = (
-        "Write a line into your notebook. After each important decision, new problem or finished stage, take a note "
-        "first, then go on: the notes stand in every window, while older messages are summarised or cleared. "
-        "Sections: decisions (what was decided and why), pending (what is still to do), facts (exact data you will "
-        "need: names, paths, numbers), errors (what went wrong, and whether it is solved). Back comes the note's "
-        "number."
+        "Write a line into your notebook. After each important decision, new problem or finished stage, "
+        "take a note first, then go on: the notes stand in every window, while older messages are "
+        "summarised or cleared. Sections: decisions (what was decided and why), pending (what is still to "
+        "do), facts (exact data you will need: names, paths, numbers), errors (what went wrong, and whether "
+        "it is solved). Back comes the note's number."
     )
 
     class Input(Given):
@@ -65,9 +66,9 @@ class UpdateNote:
     name = "update_note"
     effect = Effect.IDEMPOTENT
     description = (
-        "Change a note by its number: give a new `text`, or set `state` to done when what it says is finished or no "
-        "longer holds (done notes leave the window), or to open again. Keep pending up to date: close what is done "
-        "before you take up the next thing. Back comes the note as it now stands."
+        "Change a note by its number: give a new `text`, or set `state` to done when what it says is "
+        "finished or no longer holds (done notes leave the window), or to open again. Keep pending up to "
+        "date: close what is done before you take up the next thing. Back comes the note as it now stands."
     )
 
     class Input(Given):
@@ -103,8 +104,8 @@ class ReadNotes:
     name = "read_notes"
     effect = Effect.PURE
     description = (
-        "Read your notebook, all of it or one section, with numbers and with the notes that are done. You need it "
-        "rarely: the open notes stand in your window."
+        "Read your notebook, all of it or one section, with numbers and with the notes that are done. You "
+        "need it rarely: the open notes stand in your window."
     )
 
     class Input(Given):

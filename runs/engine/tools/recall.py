@@ -16,7 +16,7 @@ from runs.engine.tokens import estimate
 from .base import Given, plural, refused
 
 PAGE = 20_000
-"""Characters of a turn shown at once."""
+"""Characters of a turn shown at once, where the tokens allow as many."""
 
 MOST_HITS = 50
 
@@ -30,10 +30,10 @@ class Recall:
     name: str = "recall"
     effect: Effect = Effect.PURE
     description: str = (
-        "Search everything that was ever said, read or printed in this run, also what has left your window. Give words "
-        "that stood there: a name, a path, an error's words, a number. Back come the best places, each with its turn "
-        "and whole lines around the match; read_archive shows that turn in full. Use it before you read or run "
-        "something again."
+        "Search everything that was ever said, read or printed in this run, also what has left your window. "
+        "Give words that stood there: a name, a path, an error's words, a number. Back come the best "
+        "places, each with its turn and whole lines around the match; read_archive shows that turn in full. "
+        "Use it before you read or run something again."
     )
 
     class Input(Given):
@@ -71,11 +71,15 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadArchive:
+    """A page has at most `tokens` tokens and PAGE characters."""
+
+    tokens: int = 6_000
     name: str = "read_archive"
     effect: Effect = Effect.PURE
     description: str = (
-        "Show the original messages of one turn of this run, word for word, also when they have left your window. "
-        "Summaries, markers and recall name the turn. A long turn comes in pages; the first line says how to go on."
+        "Show the original messages of one turn of this run, word for word, also when they have left your "
+        "window. Summaries, markers and recall name the turn. A long turn comes in pages; the first line "
+        "says how to go on."
     )
 
     class Input(Given):
@@ -91,7 +95,7 @@ class ReadArchive:
         text = "\n\n".join(part for message in messages for part in _parts(message))
         if given.offset > max(1, len(text)):
             return refused(f"Turn {given.turn} has {len(text):,} characters. Choose an offset within them.")
-        shown = text[given.offset - 1 : given.offset - 1 + PAGE]
+        shown = beginning(text[given.offset - 1 : given.offset - 1 + PAGE], self.tokens)
         to = given.offset - 1 + len(shown)
         after = f"go on with offset={to + 1}" if to < len(text) else "the end"
         title = f"turn {given.turn}: characters {given.offset}-{to} of {len(text)}; {after}"
@@ -104,7 +108,9 @@ def tools(*, k: int = 5, tokens: int = 2_000) -> tuple[Tool, ...]:
 
 
 def fitting(text: str, tokens: int) -> str:
-    """The text, or as many of its first lines as fit into the tokens, with a line that says so; '' if none do."""
+    """The text, or as many of its first lines as fit into the tokens, with a line that says so; '' if none
+    do.
+    """
     if estimate(text) <= tokens:
         return text
     taken: list[str] = []
@@ -115,6 +121,13 @@ def fitting(text: str, tokens: int) -> str:
             break
         taken.append(line)
     return "\n".join([*taken, "[…]"]) if taken else ""
+
+
+def beginning(text: str, tokens: int) -> str:
+    """The first characters of the text that fit into the tokens; never none of them."""
+    while len(text) > 1 and (size := estimate(text)) > tokens:
+        text = text[: max(1, int(len(text) * 0.95 * tokens / size))]
+    return text
 
 
 def _parts(message: Message) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from runs.engine.events import Effect
 from runs.engine.ports import Execution, ToolContext, ToolResult
-from runs.engine.sandbox import Unowned
+from runs.engine.sandbox import Spool, Unowned
 
 from .base import Given, plural, refused
 
@@ -54,6 +55,12 @@ class RunCommand:
         except Unowned as error:
             return refused(f"The command was not run. {error}")
         return result_of(execution)
+
+
+def outcome_of(spool: Path, key: str) -> ToolResult | None:
+    """What a command came to whose worker stopped before it could say so; None where the command did not end."""
+    execution = Spool(spool).outcome(key)
+    return None if execution is None else result_of(execution)
 
 
 def result_of(execution: Execution) -> ToolResult:

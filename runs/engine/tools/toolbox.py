@@ -14,10 +14,8 @@ from runs.engine.errors import RunInterrupted
 from runs.engine.events import Effect, PlannedCall
 from runs.engine.messages import Block, canonical, clean, sha256
 from runs.engine.ports import Tool, ToolContext, ToolResult, schema_of
-from runs.engine.sandbox import Spool
 
 from .base import refused
-from .shell import result_of
 
 MESSAGES = 3
 """How many complaints of the validator the llm is told."""
@@ -34,6 +32,10 @@ class Toolbox:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self._tools.values())
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -77,24 +79,6 @@ class Toolbox:
         except Exception as error:  # a tool's own mistake must reach the llm, not end the run
             result = refused(_failed(call.name, error))
         return replace(result, content=clean(result.content))
-
-    def recovered(self, call: PlannedCall, context: ToolContext, started: str = "") -> ToolResult | None:
-        """What to answer for a call whose worker stopped while it ran; None: run it again with the same key.
-
-        `started` is the time at which it began, as people read it.
-        """
-        outcome = Spool(context.spool).outcome(call.key) if context.spool else None
-        if outcome is not None:
-            result = result_of(outcome)
-            return replace(result, content=clean(result.content))
-        if call.effect is not Effect.EFFECTFUL:
-            return None
-        when = f" (started {started})" if started else ""
-        sentence = (
-            f"Outcome unknown: the worker stopped while this call was running{when}. It may have finished, "
-            "partly finished or not run. Check the state before repeating it."
-        )
-        return ToolResult(content=sentence, is_error=True, status="unknown")
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.names, len(self.names), cutoff=0)
