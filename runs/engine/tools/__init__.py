@@ -14,12 +14,12 @@ from runs.engine.ports import Tool
 
 from .edits import EditFile
 from .files import ListFiles, ReadFile, WriteFile
-from .permit import MOST_CALLS, may_run
+from .permit import Permit, may_run
 from .searching import SearchFiles
 from .shell import RunCommand
 from .toolbox import Toolbox, key_of
 
-__all__ = ["MOST_CALLS", "Toolbox", "key_of", "may_run", "standard"]
+__all__ = ["Permit", "Toolbox", "key_of", "may_run", "standard"]
 
 
 def standard() -> tuple[Tool, ...]:

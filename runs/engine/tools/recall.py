@@ -23,7 +23,7 @@ MOST_HITS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """`k` hits where the llm does not say; together at most `tokens` (the policy's recall.tokens and share)."""
+    """`k` hits where the llm does not say; together at most `tokens` (the policy's recall section)."""
 
     k: int = 5
     tokens: int = 2_000

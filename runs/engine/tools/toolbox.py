@@ -16,7 +16,12 @@ from runs.engine.messages import Block, canonical, clean, sha256
 from runs.engine.ports import Tool, ToolContext, ToolResult, schema_of
 
 from .base import refused
+from .shell import outcome_of
 
+UNKNOWN = (
+    f"Outcome unknown: the worker stopped while this call was running{when}. It may have finished, partly "
+    "finished or not run. Check the state before repeating it."
+)
 MESSAGES = 3
 """How many complaints of the validator the llm is told."""
 
@@ -79,6 +84,19 @@ class Toolbox:
         except Exception as error:  # a tool's own mistake must reach the llm, not end the run
             result = refused(_failed(call.name, error))
         return replace(result, content=clean(result.content))
+
+    def recovered(self, call: PlannedCall, context: ToolContext, started: str = "") -> ToolResult | None:
+        """What to answer for a call whose worker stopped while it ran; None: run it again, same key.
+
+        `started` is the time at which it began, as people read it.
+        """
+        outcome = outcome_of(context.spool, call.key) if context.spool else None
+        if outcome is not None:
+            return replace(outcome, content=clean(outcome.content))
+        if call.effect is not Effect.EFFECTFUL:
+            return None
+        sentence = UNKNOWN.format(when=f" (started {started})" if started else "")
+        return ToolResult(content=sentence, is_error=True, status="unknown")
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.names, len(self.names), cutoff=0)
