@@ -1,7 +1,6 @@
 """Puts a streamed answer together. Only what ended with message_stop counts; all else is a cut stream.
-
-Written by hand since the SDK's own helper hands a cut tool call over as a valid one with half of its input, and
-parses a tool's input again at every delta.
+ Written by hand since the SDK's own helper hands a cut tool call over as a valid one with half of its
+input, and parses a tool's input again at every delta.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Accumulator:
     def content(self) -> tuple[Block, ...]:
         """The blocks of a whole answer, clean. A tool call that max_tokens cut off is left out."""
         if not self.done:
-            raise StreamCut()
+            raise StreamCut("The answer's stream ended before the answer did.")
         whole = [block for index, block in enumerate(self._blocks) if index != self._unfinished]
         return tuple(clean(block) for block in whole)
 

@@ -29,7 +29,8 @@ def loop() -> asyncio.AbstractEventLoop:
 
 
 def wait(work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Run `work` on the loop and wait for it from another thread. Raises TimeoutError, and what `work` raises."""
+    """Run `work` on the loop and wait for it from another thread. Raises TimeoutError, and what `work`
+    raises."""
     future = asyncio.run_coroutine_threadsafe(work, loop())
     try:
         return future.result(seconds)

@@ -1,7 +1,7 @@
 """The Messages API through the provider's own SDK: the only file that imports it.
-
-The request's bytes are posted exactly as they are (what was hashed is what is sent), the raw events are put together
-by our accumulator, and the SDK's own retries are off: whether to try again is the loop's decision, and visible.
+ The request's bytes are posted exactly as they are (what was hashed is what is sent), the raw events are
+put together by our accumulator, and the SDK's own retries are off: whether to try again is the loop's
+decision, and visible.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def make_client(
 
 
 class Claude:
-    """An llm behind the Messages API. Usable from any thread; each answer is a task of its own on the loop."""
+    """An llm behind the Messages API. Usable from any thread; each answer is a task of its own on the
+    loop."""
 
     def __init__(self, capability: Capability, client: AsyncAnthropic, *, quiet_s: float = QUIET_S) -> None:
         self.capability = capability
@@ -82,7 +83,6 @@ class Claude:
 
     def answer(self, request: Request, cancel: Cancel) -> Iterator[Delta | Answer]:
         """Stream one answer: deltas, then exactly one Answer. Raises LlmTrouble, Cancelled.
-
         However the caller leaves (to the end, by an error, by closing the generator) the request is cancelled.
         """
         items: queue.SimpleQueue[Item] = queue.SimpleQueue()
@@ -176,7 +176,8 @@ class Claude:
 
 
 def about(client: AsyncAnthropic, llm: str) -> dict[str, Any]:
-    """What the server says of an llm (`/v1/models/{id}`). Raises LlmTrouble; Rejected when it knows no such llm."""
+    """What the server says of an llm (`/v1/models/{id}`). Raises LlmTrouble; Rejected when it knows no such
+    llm."""
     return background.wait(_about(client, llm), _ASK_S + CONNECT_S)
 
 
@@ -189,7 +190,8 @@ async def _about(client: AsyncAnthropic, llm: str) -> dict[str, Any]:
 
 
 def _ours(error: Exception) -> Exception:
-    """Whatever went wrong between us and the server, as the trouble the loop knows; our own faults as they are."""
+    """Whatever went wrong between us and the server, as the trouble the loop knows; our own faults as they
+    are."""
     match error:
         case LlmTrouble():
             return error

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-
 from ..errors import EngineError, LlmTrouble, Rejected
 from ..ports import Capability, Llm
 from . import claude, table
@@ -16,8 +15,8 @@ from .rehearsal.standin import StandIn
 from .rehearsal.transport import InProcess
 
 Prices = Mapping[str, Mapping[str, float]]
-"""Per llm what a person knows better: `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h` in dollars per
-million tokens; `context`, `max_output` in tokens."""
+"""Per llm what a person knows better: `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h` in
+dollars per million tokens; `context`, `max_output` in tokens."""
 
 
 class UnknownLlm(EngineError):
@@ -40,9 +39,8 @@ def connect(
     prices: Prices | None = None,
 ) -> Llm:
     """An llm by name: "rehearsal", "rehearsal/<script>", or the id of a model behind the Messages API.
-
-    `base_url` alone is enough for a server that wants no key. Raises UnknownLlm; Rejected without key and server;
-    Unreachable when only the server could tell what the llm is, and it does not answer.
+     `base_url` alone is enough for a server that wants no key. Raises UnknownLlm; Rejected without key and
+    server; Unreachable when only the server could tell what the llm is, and it does not answer.
     """
     if is_rehearsal(llm):
         return claude.Claude(capability(llm, prices), _rehearsal_client(pace))

@@ -1,4 +1,5 @@
-"""What is known of llms without asking: window, longest answer, thinking, price. Servers and settings may know better.
+"""What is known of llms without asking: window, longest answer, thinking, price. Servers and settings may
+know better.
 
 Windows and prices as of the provider's pages (2026-11); prices in dollars per million tokens.
 """
@@ -11,7 +12,8 @@ _READ, _WRITE, _WRITE_1H = 0.1, 1.25, 2.0
 
 
 def price(input_usd: float, output_usd: float) -> Price:
-    """Microdollars per million tokens; the cache's prices follow from the input's by the provider's factors."""
+    """Microdollars per million tokens; the cache's prices follow from the input's by the provider's
+    factors."""
     base = input_usd * 1_000_000
     return Price(
         input=round(base),
@@ -46,9 +48,10 @@ _LLMS: dict[str, tuple[int, int, str, tuple[float, float] | None]] = {
 }
 
 REHEARSAL = Capability(
-    llm="rehearsal", context=200_000, max_output=16_000, thinking="bound", price=price(2.0, 10.0)
+    llm="rehearsal", context=250_000, max_output=16_000, thinking="bound", price=price(2.0, 10.0)
 )
-"""The rehearsal costs nothing; its dollars are pretended, at the price of Sonnet 5.5, so that pages show real sizes."""
+"""The rehearsal costs nothing; its dollars are pretended, at the price of Sonnet 5.5, so that pages show
+real sizes."""
 
 
 def find(llm: str) -> Capability | None:

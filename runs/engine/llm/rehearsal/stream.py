@@ -45,6 +45,13 @@ async def typed(
     yield event({"type": "message_stop"})
 
 
+def whole(said: Said, head: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer in one piece, for a client that does not stream."""
+    content = [{key: value for key, value in block.items() if key != "raw"} for block in said.content]
+    end = {"stop_reason": said.stop_reason, "stop_details": said.stop_details, "usage": usage}
+    return {**head, **end, "content": content}
+
+
 def event(data: Mapping[str, Any]) -> bytes:
     return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
 

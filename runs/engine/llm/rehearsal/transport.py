@@ -1,4 +1,5 @@
-"""The stand-in in process: an httpx2 transport under the real SDK. Its Response streams; nothing is buffered."""
+"""The stand-in in process: an httpx2 transport under the real SDK. Its Response streams; nothing is
+buffered."""
 
 from __future__ import annotations
 

@@ -31,26 +31,32 @@ class ApiError(Exception):
     """An error the way the Messages API words it; `kind` is the `error.type`."""
 
     def __init__(
-        self, status: int, kind: str, message: str, *, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        code: str = "",
     ) -> None:
         super().__init__(message)
         self.status = status
         self.kind = kind
         self.headers = headers or {}
+        self.code = code
 
     def body(self) -> dict[str, Any]:
-        return {
-            "type": "error",
-            "error": {"type": self.kind, "message": str(self)},
-            "request_id": "req_rehearsal",
-        }
+        error: dict[str, Any] = {"type": self.kind, "message": str(self)}
+        if self.code:
+            error["details"] = {"error_code": self.code}
+        return {"type": "error", "error": error, "request_id": "req_rehearsal"}
 
 
 class Invalid(ApiError):
-    """400 invalid_request_error."""
+    """400 invalid_request_error, with `details.error_code` where the API gives one."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(400, "invalid_request_error", message)
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(400, "invalid_request_error", message, code=code)
 
 
 class Reset(Exception):
@@ -68,7 +74,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """An answer before it is streamed. `pings` between its events, as the API sends them."""
+    """An answer before it is streamed. A tool call may carry `raw`: its input as text of any shape."""
 
     content: tuple[Mapping[str, Any], ...]
     stop_reason: str
@@ -76,7 +82,8 @@ class Said:
 
 
 def place_of(body: Mapping[str, Any]) -> Place:
-    """The place named in the metadata. Without one (another client) the turn is the number of answers so far + 1."""
+    """The place named in the metadata. Without one (another client) the turn is the number of answers so
+    far + 1."""
     parts = str((body.get("metadata") or {}).get("user_id") or "").split(":")
     if len(parts) >= 2 and parts[1].isdigit():
         return Place(slug=parts[0], turn=int(parts[1]), summary=parts[-1] == "summary")

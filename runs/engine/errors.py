@@ -1,0 +1,94 @@
+"""What can go wrong inside the engine. A class's docstring is the sentence a person reads."""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """The run could not go on."""
+
+    def __str__(self) -> str:
+        return super().__str__() or (self.__doc__ or "").strip()
+
+
+class RunInterrupted(EngineError):
+    """Leaves the loop; the run ends or waits with this reason."""
+
+    reason = "interrupted"
+
+
+class BudgetSpent(RunInterrupted):
+    """The run has spent what its policy allows. Raise the limit to go on."""
+
+    reason = "budget"
+
+
+class Cancelled(RunInterrupted):
+    """The call was cancelled."""
+
+    reason = "cancelled"
+
+
+class Refused(RunInterrupted):
+    """The llm refused to answer. Say something else, or stop the run."""
+
+    reason = "person"
+
+
+class WindowHeld(RunInterrupted):
+    """The window is at its hard mark and the policy compacts only by order. Compact or clear it."""
+
+    reason = "person"
+
+
+class Spinning(RunInterrupted):
+    """The same call keeps giving the same result. Say what to do instead, or resume."""
+
+    reason = "spin"
+
+
+class InvalidWindow(EngineError):
+    """The window cannot be sent: the API would refuse it, and no repair is known."""
+
+
+class WindowFull(EngineError):
+    """The window is over its limit and nothing more can be taken out of it."""
+
+
+class LlmTrouble(EngineError):
+    """The llm could not be reached or did not answer properly."""
+
+    retry = True
+    """Whether the same request may succeed later."""
+
+    def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class StreamCut(LlmTrouble):
+    """The answer broke off before its end. Nothing of it is used; the turn is tried again."""
+
+
+class Overloaded(LlmTrouble):
+    """The llm's server has no room just now (429, 5xx, a time-out). It is tried again."""
+
+
+class Unreachable(LlmTrouble):
+    """The llm's server does not answer at that address."""
+
+
+class Rejected(LlmTrouble):
+    """The llm's server refuses us: key, permission, credit, or an unknown llm. A person must act."""
+
+    retry = False
+
+
+class BadRequest(LlmTrouble):
+    """The llm's server calls the request invalid. That is our mistake, or its rules have changed."""
+
+    retry = False
+
+
+class PromptTooLong(BadRequest):
+    """The request is longer than the llm's window."""

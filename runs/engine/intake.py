@@ -1,0 +1,60 @@
+"""Taking in an answer: what of it may stand in the archive, and which of its calls may run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from .events import PlannedCall
+from .messages import Block, calls_of, clean
+from .ports import Answer
+from .tools import Toolbox, may_run
+
+CUT = ("max_tokens", "model_context_window_exceeded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The blocks that are kept, and the calls among them that run. Empty content: nothing may be kept."""
+
+    content: tuple[Block, ...]
+    calls: tuple[PlannedCall, ...]
+
+
+def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run: str) -> Taken:
+    """Calls of a cut or refused answer are dropped (they may be half); ids the run has used get fresh ones."""
+    permit = may_run(answer.stop_reason, calls_of(answer.content), ended=True)
+    content: list[Block] = []
+    calls: list[PlannedCall] = []
+    seen = set(used)
+    for block in clean(answer.content):
+        if block["type"] == "text" and not block["text"].strip():
+            continue
+        if block["type"] == "tool_use":
+            if not permit.run:
+                continue
+            block = _unique(block, seen)
+            calls.append(toolbox.plan(turn, run, block))
+        content.append(block)
+    return Taken(content=_without_lonely_thinking(content), calls=tuple(calls))
+
+
+def _unique(block: Block, seen: set[str]) -> Block:
+    """A fresh id where the llm used one twice: two results for one id are refused for ever after."""
+    given = str(block["id"])
+    chosen, count = given, 1
+    while chosen in seen or not chosen:
+        count += 1
+        chosen = f"{given or 'call'}_{count}"
+    seen.add(chosen)
+    return block if chosen == given else {**block, "id": chosen}
+
+
+def _without_lonely_thinking(content: Sequence[Block]) -> tuple[Block, ...]:
+    """An answer of nothing but thinking says nothing, and may not be sent back."""
+    only_thinking = all(block["type"] in ("thinking", "redacted_thinking") for block in content)
+    return () if only_thinking else tuple(content)
+
+
+def is_cut(answer: Answer) -> bool:
+    return answer.stop_reason in CUT

@@ -1,0 +1,125 @@
+"""Messages: the lines of a conversation, in the Messages API's own block form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+Block: TypeAlias = Mapping[str, Any]
+"""One content block exactly as the Messages API writes it: {"type": "text", "text": …} and its siblings."""
+
+MAX_DEPTH = 100
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Author(StrEnum):
+    PERSON = "person"
+    LLM = "llm"
+    TOOL = "tool"
+    PRODUCT = "product"
+
+
+class Kind(StrEnum):
+    GOAL = "goal"
+    SAY = "say"
+    ANSWER = "answer"
+    RESULTS = "results"
+    EPISODE = "episode"
+    NOTES = "notes"
+    NOTICE = "notice"
+    REPAIR = "repair"
+
+
+class Counted(StrEnum):
+    """Where a token number comes from: the provider's usage, or our estimate."""
+
+    USAGE = "usage"
+    ESTIMATE = "estimate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One archived message. `number` counts from 1 within the run and never changes."""
+
+    number: int
+    role: Role
+    author: Author
+    kind: Kind
+    turn: int
+    content: tuple[Block, ...]
+    tokens: int = 0
+    counted: Counted = Counted.ESTIMATE
+    by: str = ""
+
+    @property
+    def is_persons(self) -> bool:
+        """True for the goal and everything a person said: it stands verbatim in every window (W8)."""
+        return self.author is Author.PERSON
+
+
+def text(value: str) -> Block:
+    return {"type": "text", "text": value}
+
+
+def texts_of(content: Sequence[Block]) -> str:
+    """All text blocks of a message, a line each."""
+    return "\n".join(block["text"] for block in content if block["type"] == "text")
+
+
+def result_text(block: Block) -> str:
+    """The text of a tool_result, whether its content is a string, blocks or absent. Pictures become a note."""
+    content = block.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] if part["type"] == "text" else f"[{part['type']}]" for part in content)
+
+
+def calls_of(content: Sequence[Block]) -> list[Block]:
+    return [block for block in content if block["type"] == "tool_use"]
+
+
+def results_of(content: Sequence[Block]) -> list[Block]:
+    return [block for block in content if block["type"] == "tool_result"]
+
+
+def canonical(value: Any) -> bytes:
+    """The one byte form of a JSON value: sorted keys, no spaces, UTF-8. Hashes are taken over it."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def clean(value: Any, depth: int = 0) -> Any:
+    """The gate for everything that comes from outside: NUL, lone surrogates, NaN and bottomless nesting.
+
+    Postgres refuses NUL, UTF-8 refuses surrogates, JSON knows no NaN; each becomes its visible twin, so both
+    databases store the same. Clean values are returned as they are.
+    """
+    if depth > MAX_DEPTH:
+        return "[nested too deeply]"
+    if isinstance(value, str):
+        return _clean_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {_clean_text(str(key)): clean(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(item, depth + 1) for item in value]
+    return value
+
+
+def _clean_text(value: str) -> str:
+    if value.isascii() and "\x00" not in value:
+        return value
+    return value.replace("\x00", "\u2400").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,159 @@
+"""Asking for a summary, and deciding whether what came back is one (W10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .. import tokens
+from ..errors import BadRequest, LlmTrouble
+from ..events import Usage
+from ..messages import Kind, Message, calls_of, canonical, result_text, results_of, sha256, texts_of
+from ..policy.model import smaller
+from ..ports import Answer, Request
+from ..window.head import notes_text
+from ..window.versions import Entry
+from .base import Desk
+
+PROMPT = Path(__file__).with_name("compact.md")
+RESULT_CHARACTERS = 2000
+_MARKUP = re.compile(r"^\s*<(?:\w+:)?(?:invoke|function_calls|tool_use)\b")
+_WRAPPED = re.compile(r"^\s*<summary[^>]*>\s*(.*?)\s*</summary>\s*$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """`problem` is empty when `text` may be used; else it names why nothing changes."""
+
+    text: str = ""
+    problem: str = ""
+    usage: Usage = Usage()
+    calls: int = 0
+
+
+def summarise(desk: Desk, span: Sequence[Entry], ledger: str, instructions: str) -> Summary:
+    """First on the same prefix (the cache has it), then once more as a flattened transcript."""
+    prompt = prompt_text(desk, ledger, instructions)
+    first = _on_prefix(desk, span, prompt)
+    if not first.problem or first.problem.startswith("summary failed"):
+        return first
+    second = _flattened(desk, span, prompt)
+    return replace(second, usage=first.usage + second.usage, calls=first.calls + second.calls)
+
+
+def prompt_text(desk: Desk, ledger: str, instructions: str) -> str:
+    own = desk.policy.compact.prompt
+    body = Path(own).read_text(encoding="utf-8") if own else PROMPT.read_text(encoding="utf-8")
+    episode = desk.policy.episode
+    limit = smaller(episode.tokens, episode.share, desk.limit)
+    body = body.replace("{tokens}", f"{limit:,}").replace("{words}", f"{limit // 2:,}")
+    aside = [f"\nThe person asks for this summary: {instructions}"] if instructions else []
+    known = "\n".join(part for part in (ledger, notes_text(desk.notes.values(), limit)) if part)
+    if known:
+        aside.append(f"\nThese lines stay in the new window beside your summary. They are not to be repeated:\n{known}")
+    return "\n".join([body.strip(), *aside])
+
+
+def _on_prefix(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
+    room = desk.llm.capability.context - int(desk.frame.params["request"]["max_tokens"]) - tokens.estimate(prompt)
+    whole: Sequence[Entry] = desk.window.entries
+    shown = whole if sum(desk.sizes(whole)) + sum(desk.gauge.fixed.values()) <= room else span
+    rendered = desk.renderer.render(desk.frame, shown, desk.window.calls(), desk.turn, aside=prompt)
+    return _ask(desk, rendered.request)
+
+
+def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
+    """A transcript in one message, without tools; in parts that fit, each folded into the next."""
+    budget = int(desk.llm.capability.context * 0.9) - 2 * desk.policy.episode.tokens - tokens.estimate(prompt)
+    so_far = Summary()
+    for part in _parts([_flat(entry.message) for entry in span], max(budget, 500)):
+        known = f"Summary so far:\n{so_far.text}\n\n" if so_far.text else ""
+        body = f"{known}Transcript:\n{part}\n\n{prompt}"
+        answer = _ask(desk, _plain_request(desk, body))
+        so_far = replace(answer, usage=so_far.usage + answer.usage, calls=so_far.calls + answer.calls)
+        if so_far.problem:
+            break
+    return so_far
+
+
+def _parts(lines: Sequence[str], budget: int) -> list[str]:
+    """Neighbouring lines joined while they fit; a line that alone is too long is cut to what fits."""
+    parts: list[str] = []
+    current: list[str] = []
+    size = 0
+    for line in lines:
+        length = tokens.estimate(line)
+        if length > budget:
+            line, length = line[: budget * 2], budget
+        if current and size + length > budget:
+            parts.append("\n".join(current))
+            current, size = [], 0
+        current.append(line)
+        size += length
+    return [*parts, "\n".join(current)]
+
+
+def _flat(message: Message) -> str:
+    lines = [f"[{message.author.value}, turn {message.turn}] {texts_of(message.content)}".rstrip()]
+    for call in calls_of(message.content):
+        lines.append(f"  call {call['name']} {canonical(call['input']).decode()[:RESULT_CHARACTERS]}")
+    for block in results_of(message.content):
+        body = result_text(block)
+        if len(body) > RESULT_CHARACTERS:
+            half = RESULT_CHARACTERS // 2
+            body = f"{body[:half]}\n[…]\n{body[-half:]}"
+        lines.append(f"  result{' (error)' if block.get('is_error') else ''}: {body}")
+    return "\n".join(lines)
+
+
+def _plain_request(desk: Desk, body: str) -> Request:
+    params = desk.frame.params["request"]
+    kwargs = {
+        "model": desk.frame.llm,
+        "max_tokens": params["max_tokens"],
+        "metadata": {"user_id": f"{desk.slug}:{desk.turn}:summary"},
+        "stream": True,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": body}]}],
+    }
+    data = canonical(kwargs)
+    return Request(body=data, sha256=sha256(data), turn=desk.turn)
+
+
+def _ask(desk: Desk, request: Request) -> Summary:
+    try:
+        answers = [event for event in desk.llm.answer(request, desk.cancel) if isinstance(event, Answer)]
+    except BadRequest as error:
+        return Summary(problem=f"summary refused as invalid: {error}", calls=1)
+    except LlmTrouble as error:
+        return Summary(problem=f"summary failed: {error}", calls=1)
+    return judged(answers[0]) if answers else Summary(problem="summary failed: no answer came", calls=1)
+
+
+def judged(answer: Answer) -> Summary:
+    """A summary is whole, is text, and says something. Everything else changes nothing."""
+    body = texts_of(answer.content).strip()
+    wrapped = _WRAPPED.match(body)
+    body = wrapped[1] if wrapped else body
+    problem = ""
+    if answer.stop_reason == "refusal":
+        problem = "summary refused by the llm"
+    elif calls_of(answer.content) or answer.stop_reason == "tool_use":
+        problem = "no summary: the llm called a tool instead"
+    elif answer.stop_reason != "end_turn":
+        problem = f"summary cut off ({answer.stop_reason})"
+    elif not body or _MARKUP.match(body):
+        problem = "empty summary"
+    return Summary(text=body, problem=problem, usage=answer.usage, calls=1)
+
+
+def without_known(body: str, known: str) -> str:
+    """The summary less the lines that the ledger holds, else they multiply with each summary."""
+    lines = {line.partition(": ")[2].strip() for line in known.splitlines()} | set(known.splitlines())
+    return "\n".join(line for line in body.splitlines() if line.strip(" -*•") not in lines or not line.strip())
+
+
+def is_work(entry: Entry) -> bool:
+    """What a summary is made of: answers and results, not the product's own lines nor what a person said."""
+    return entry.message.kind in (Kind.ANSWER, Kind.RESULTS)

@@ -1,0 +1,58 @@
+"""Where the kept tail begins: always just before an answer whose calls are all answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..messages import Kind, Role, calls_of, results_of
+from .versions import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keep:
+    """How much of the tail stays: `tokens`, or `messages` while they are under `cap` tokens. Tokens win over counts."""
+
+    tokens: int
+    messages: int
+    cap: int
+
+
+def tail_start(entries: Sequence[Entry], sizes: Sequence[int], keep: Keep) -> int:
+    """Index of the first kept entry. The last turn always stays; len(entries) only when nothing may be kept."""
+    legal = legal_cuts(entries)
+    if not legal:
+        return len(entries)
+    chosen = legal[-1]
+    if not keep.tokens and not keep.messages:
+        return len(entries) if is_closed(entries) else chosen
+    size = sum(sizes[chosen:])
+    for at in reversed(legal[:-1]):
+        size += sum(sizes[at:chosen])
+        fits = size <= keep.tokens or (len(entries) - at <= keep.messages and size <= keep.cap)
+        if not fits:
+            break
+        chosen = at
+    return chosen
+
+
+def messages_start(entries: Sequence[Entry], count: int) -> int:
+    """Index of the first kept entry when a person asked for `count` messages: moved back to a legal cut."""
+    if count <= 0 and is_closed(entries):
+        return len(entries)
+    wanted = len(entries) - count
+    return max((at for at in legal_cuts(entries) if at <= wanted), default=0)
+
+
+def legal_cuts(entries: Sequence[Entry]) -> list[int]:
+    """Every index that stands just before an answer; no call is cut from its result there."""
+    return [at for at, entry in enumerate(entries) if at and entry.message.role is Role.ASSISTANT]
+
+
+def is_closed(entries: Sequence[Entry]) -> bool:
+    """True when every call of the newest answer has its result in the window."""
+    answered = {block["tool_use_id"] for entry in entries for block in results_of(entry.message.content)}
+    for entry in reversed(entries):
+        if entry.message.kind is Kind.ANSWER:
+            return all(call["id"] in answered for call in calls_of(entry.message.content))
+    return True

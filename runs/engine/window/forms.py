@@ -1,0 +1,149 @@
+"""How a message looks in a form. A pure function of the message, the calls it answers and the frame's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .. import tokens
+from ..events import Form
+from ..messages import Block, Kind, Message, result_text, sha256
+from .ledger import key_lines
+
+SMALL = 120
+"""Results below this many tokens are never cleared: the marker would be no smaller."""
+
+HEAD_CHARACTERS = 2000
+"""At most this much of the head, and of the tail, of an offloaded text: few very long lines must not fill it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The numbers of the policy that decide how forms look. They travel in the frame, so a past turn renders alike."""
+
+    result_tokens: int
+    message_tokens: int
+    head_lines: int
+    tail_lines: int
+    key_lines: int
+    exclude: tuple[str, ...]
+
+    def params(self) -> dict[str, Any]:
+        return {**asdict(self), "exclude": list(self.exclude)}
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Shape:
+        return cls(**{**params, "exclude": tuple(params["exclude"])})
+
+
+def shown(message: Message, form: Form, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
+    """The content blocks as they are sent."""
+    if form is Form.FULL:
+        return message.content
+    if form is Form.PREVIEW:
+        return _preview(message, shape, calls)
+    if message.kind is Kind.ANSWER:
+        return tuple(block for block in message.content if not is_thinking(block))
+    return tuple(_cleared(block, message, shape, calls) for block in message.content)
+
+
+def is_thinking(block: Block) -> bool:
+    return block["type"] in ("thinking", "redacted_thinking")
+
+
+def clearable(block: Block, shape: Shape, calls: Mapping[str, Block]) -> bool:
+    """Whether clearing would touch this block: no errors, nothing small, not what notes and recall brought."""
+    if block["type"] != "tool_result" or block.get("is_error"):
+        return False
+    name = calls.get(block["tool_use_id"], {}).get("name", "")
+    return name not in shape.exclude and tokens.of_block(block) >= SMALL
+
+
+def _cleared(block: Block, message: Message, shape: Shape, calls: Mapping[str, Block]) -> Block:
+    if not clearable(block, shape, calls):
+        return block
+    name = calls.get(block["tool_use_id"], {}).get("name", "a tool")
+    size = tokens.of_block(block)
+    text = f"[Output of {name} cleared, {size:,} tokens. Get it back: read_archive({message.turn}) or recall(query).]"
+    lines = key_lines(result_text(block), shape.key_lines)
+    return _with_content(block, "\n".join([text, *lines]))
+
+
+def _with_content(block: Block, content: str) -> Block:
+    kept = {key: value for key, value in block.items() if key != "cache_control"}
+    return {**kept, "content": content}
+
+
+def oversized(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[int, ...]:
+    """Positions of the blocks an offload replaces: those over the mark, then the largest until the sum fits."""
+    if message.kind is Kind.SAY:
+        return _oversized_texts(message, shape.message_tokens)
+    sizes = {
+        at: tokens.of_block(block)
+        for at, block in enumerate(message.content)
+        if block["type"] == "tool_result" and not _reads_run_file(block, calls)
+    }
+    chosen = {at for at, size in sizes.items() if size > shape.result_tokens}
+    rest = sorted((at for at in sizes if at not in chosen), key=lambda at: -sizes[at])
+    left = sum(sizes[at] for at in rest)
+    for at in rest:
+        if left <= shape.result_tokens or sizes[at] < SMALL * 4:
+            break
+        chosen.add(at)
+        left -= sizes[at]
+    return tuple(sorted(chosen))
+
+
+def _oversized_texts(message: Message, limit: int) -> tuple[int, ...]:
+    sizes = [tokens.of_block(block) for block in message.content]
+    return tuple(at for at, block in enumerate(message.content) if block["type"] == "text" and sizes[at] > limit)
+
+
+def _reads_run_file(block: Block, calls: Mapping[str, Block]) -> bool:
+    """A page of an offloaded file is not offloaded again (else reading it never ends)."""
+    given = calls.get(block["tool_use_id"], {}).get("input") or {}
+    return str(given.get("path", "")).startswith("@run/")
+
+
+def offloaded_files(message: Message, shape: Shape, calls: Mapping[str, Block]) -> dict[str, str]:
+    """The files an offload of this message needs: name below the run's folder → text."""
+    return {file_name(message, at): block_text(message.content[at]) for at in oversized(message, shape, calls)}
+
+
+def file_name(message: Message, at: int) -> str:
+    """Short and ours: never made of an id that came from outside."""
+    digest = sha256(block_text(message.content[at]).encode("utf-8", "replace"))
+    return f"results/m{message.number}-{at}-{digest[:8]}.txt"
+
+
+def block_text(block: Block) -> str:
+    return block["text"] if block["type"] == "text" else result_text(block)
+
+
+def _preview(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
+    chosen = oversized(message, shape, calls)
+    return tuple(
+        _previewed(block, message, at, shape) if at in chosen else block for at, block in enumerate(message.content)
+    )
+
+
+def _previewed(block: Block, message: Message, at: int, shape: Shape) -> Block:
+    whole = block_text(block)
+    size, lines = tokens.estimate(whole), whole.count("\n") + 1
+    head, tail = ends(whole, shape.head_lines, shape.tail_lines)
+    path = f"@run/{file_name(message, at)}"
+    gap = f"[… {size:,} tokens in {lines:,} lines: the whole text is in {path}; read_file pages through it …]"
+    text = "\n".join(part for part in (head, gap, tail) if part)
+    if block["type"] == "text":
+        return {"type": "text", "text": text}
+    return _with_content(block, text)
+
+
+def ends(text: str, head_lines: int, tail_lines: int) -> tuple[str, str]:
+    """The first and last lines of a text, each at most HEAD_CHARACTERS long."""
+    lines: Sequence[str] = text.split("\n")
+    head = "\n".join(lines[:head_lines])[:HEAD_CHARACTERS]
+    rest = lines[head_lines:] if head_lines < len(lines) else []
+    tail = "\n".join(rest[-tail_lines:] if tail_lines else [])[-HEAD_CHARACTERS:]
+    return head, tail

@@ -1,0 +1,138 @@
+"""The ledger: identifiers that code finds in a span, so that no summary has to carry them.
+
+Keyed, so it does not fill with hashes; what occurs in more than three messages is no landmark; capped in tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .. import tokens
+from ..messages import Block, Kind, Message, calls_of, result_text, results_of, texts_of
+
+COMMON = 3
+"""An identifier in more messages than this is background, not a landmark."""
+
+LINE = 200
+_KEYED = re.compile(r"^[\s>*\-]*([A-Za-z][\w ./-]{1,48}?)\s*[:=]\s*(\S.{0,140})$")
+_KEY = re.compile(r"\b([A-Z][A-Z0-9]{1,15}[-_]\d{1,8})\b\s*[:=]\s*(\S.{0,140})")
+_URL = re.compile(r"https?://[^\s\"'<>)\]]{4,160}")
+_ERROR = re.compile(r"^.*\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAIL|fatal|panic|Traceback)\b.*$")
+_EXIT = re.compile(r"\bexit(?: code)?[ :=]+(-?\d+)")
+_READ = ("read_file", "list_files", "search_files")
+_WRITE = ("write_file", "edit_file")
+_SECTIONS = ("files written", "files read", "commands", "errors", "urls", "values")
+
+
+@dataclass(slots=True)
+class _Found:
+    lines: dict[str, dict[str, None]] = field(default_factory=lambda: {name: {} for name in _SECTIONS})
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def add(self, section: str, text: str, key: str = "") -> None:
+        line = " ".join(text.split())[:LINE]
+        if line:
+            self.lines[section][line] = None
+            self.seen[key or line] += 1
+
+
+def ledger(span: Iterable[Message], limit: int, before: str = "") -> str:
+    """The ledger of a span, at most `limit` tokens, laid over the one of the episode it folds."""
+    found = _Found()
+    _take_old(found, before)
+    calls: dict[str, Block] = {}
+    for message in span:
+        calls |= {call["id"]: call for call in calls_of(message.content)}
+        _of_message(found, message, calls)
+    return _written(found, limit)
+
+
+def key_lines(text: str, count: int) -> list[str]:
+    """Up to `count` lines of a text that carry a keyed value or an error: what a marker repeats."""
+    if not count:
+        return []
+    lines = [line.strip()[:LINE] for line in text.splitlines()]
+    strong = [line for line in lines if _KEY.search(line) or _ERROR.match(line)]
+    if len(strong) < count:
+        strong += [line for line in lines if _is_keyed(line) and line not in strong]
+    return list(dict.fromkeys(strong))[:count]
+
+
+def _is_keyed(line: str) -> bool:
+    match = _KEYED.match(line)
+    return bool(match and any(char.isdigit() for char in match[2]) and len(match[1].split()) <= 4)
+
+
+def _of_message(found: _Found, message: Message, calls: Mapping[str, Block]) -> None:
+    for block in results_of(message.content):
+        _of_result(found, block, calls.get(block["tool_use_id"], {}))
+    if message.kind is Kind.ANSWER:
+        _of_text(found, texts_of(message.content))
+
+
+def _of_result(found: _Found, block: Block, call: Block | Mapping[str, object]) -> None:
+    name, given = str(call.get("name", "")), call.get("input") or {}
+    text = result_text(block)
+    path = str(given.get("path", "")) if isinstance(given, Mapping) else ""
+    if path and name in _WRITE and not block.get("is_error"):
+        found.add("files written", path, key=f"w:{path}")
+    elif path and name in _READ:
+        found.add("files read", path, key=f"r:{path}")
+    elif name == "run_command" and isinstance(given, Mapping):
+        code = _EXIT.search(text)
+        found.add("commands", f"{given.get('command', '')}{f' → exit {code[1]}' if code else ''}")
+    if block.get("is_error") or name == "run_command":
+        for line in [line for line in text.splitlines() if _ERROR.match(line)][:3]:
+            found.add("errors", line)
+    _of_text(found, text)
+
+
+def _of_text(found: _Found, text: str) -> None:
+    for url in _URL.findall(text):
+        found.add("urls", url.rstrip(".,;"))
+    for line in text.splitlines():
+        match = _KEY.search(line)
+        if match:
+            found.add("values", f"{match[1]}: {match[2]}", key=match[1])
+
+
+def _take_old(found: _Found, before: str) -> None:
+    for line in before.splitlines():
+        section, _, rest = line.partition(": ")
+        if section in ("files written", "files read"):
+            for path in rest.split(", "):
+                found.lines[section][path] = None
+        elif section in _SECTIONS:
+            found.lines[section][rest] = None
+
+
+def _written(found: _Found, limit: int) -> str:
+    """Files grouped on a line each, the rest a line each; values first to stay, commands first to go."""
+    rare = {name: _rare(found, name) for name in _SECTIONS}
+    files = [f"{name}: {', '.join(rare[name])}" for name in ("files written", "files read") if rare[name]]
+    lines = [*files, *_labelled(rare, ("values", "errors", "urls", "commands"))]
+    kept: list[str] = []
+    spent = 0
+    for line in lines:
+        spent += tokens.estimate(line) + 1
+        if spent > limit:
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _labelled(rare: Mapping[str, Sequence[str]], sections: Iterable[str]) -> list[str]:
+    return [f"{name}: {line}" for name in sections for line in reversed(rare[name])]
+
+
+def _rare(found: _Found, section: str) -> list[str]:
+    """Files and commands stay however often they occur; values and errors only while they are landmarks."""
+    lines = found.lines[section]
+    if section in ("files written", "files read", "commands"):
+        return list(lines)
+    if section == "values":
+        return [line for line in lines if found.seen[line.partition(":")[0]] <= COMMON]
+    return [line for line in lines if found.seen[line] <= COMMON]

@@ -1,0 +1,139 @@
+"""From a window to the bytes of a request: a pure function of (frame, version, upto), so a past turn is rebuilt.
+
+RENDER numbers this code. A change that alters bytes gets a new number, and the old renderer stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import InvalidWindow
+from ..events import Frame
+from ..messages import Block, Message, Role, canonical, sha256
+from ..ports import Request
+from .forms import Shape, shown
+from .repair import Line, Mended, mend
+from .validate import MOST_BYTES, problems
+from .versions import Entry
+
+RENDER = 1
+MARK = {"type": "ephemeral"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    request: Request
+    repairs: tuple[str, ...]
+
+
+def frame_of(
+    *, llm: str, system: str, tools: Sequence[Mapping[str, Any]], params: Mapping[str, Any], shape: Shape
+) -> Frame:
+    """A frame with its hash. `params` go into the request as they are; the shape decides how forms look."""
+    blocks = ({"type": "text", "text": system},) if system else ()
+    both = {"request": dict(params), "shape": shape.params()}
+    whole = {"llm": llm, "system": list(blocks), "tools": list(tools), "params": both, "render": RENDER}
+    return Frame(
+        sha256=sha256(canonical(whole)),
+        llm=llm,
+        system=blocks,
+        tools=tuple(tools),
+        params=both,
+        render=RENDER,
+    )
+
+
+class Renderer:
+    """Renders requests of one run. Remembers the bytes of blocks it has seen: old messages are never dumped again."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+        self._shown: dict[tuple[int, str, str], tuple[Block, ...]] = {}
+        self._bytes: dict[int, tuple[Block, bytes]] = {}
+
+    def render(
+        self,
+        frame: Frame,
+        entries: Iterable[Entry],
+        calls: Mapping[str, Block],
+        turn: int,
+        *,
+        aside: str = "",
+        max_tokens: int = 0,
+    ) -> Rendered:
+        """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
+        one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
+        shape = Shape.of(frame.params["shape"])
+        mended = mend(self._lines(frame, entries, shape, calls))
+        wrong = problems(mended.lines)
+        if wrong:
+            raise InvalidWindow(f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run.")
+        lines = self._marked(mended, aside)
+        purpose = f"{self.slug}:{turn}:summary" if aside else f"{self.slug}:{turn}"
+        body = self._body(frame, lines, purpose, max_tokens)
+        if len(body) > MOST_BYTES:
+            raise InvalidWindow(f"The request has {len(body):,} bytes, more than the API takes. Clear the window.")
+        request = Request(body=body, sha256=sha256(body), turn=turn)
+        return Rendered(request=request, repairs=tuple(mended.repairs))
+
+    def blocks(self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
+        """An entry's blocks in its form; the same objects each time."""
+        key = (entry.message.number, entry.form.value, frame.sha256)
+        if key not in self._shown:
+            self._shown[key] = shown(entry.message, entry.form, shape, calls)
+        return self._shown[key]
+
+    def _lines(
+        self, frame: Frame, entries: Iterable[Entry], shape: Shape, calls: Mapping[str, Block]
+    ) -> Iterable[Line]:
+        for entry in entries:
+            yield Line(role=entry.message.role, blocks=self.blocks(frame, entry, shape, calls))
+
+    def _marked(self, mended: Mended, aside: str) -> list[Line]:
+        """Two sliding marks, on the tail and on the tail before it: with one, a turn of over 20 blocks reads nothing."""
+        lines = list(mended.lines)
+        users = [at for at, line in enumerate(lines) if line.role is Role.USER]
+        for at in users[-2:-1] if aside else users[-2:]:
+            *before, last = lines[at].blocks
+            lines[at] = replace(lines[at], blocks=(*before, {**last, "cache_control": MARK}))
+        if aside:
+            lines[-1] = replace(lines[-1], blocks=(*lines[-1].blocks, {"type": "text", "text": aside}))
+        return lines
+
+    def _body(self, frame: Frame, lines: Sequence[Line], purpose: str, max_tokens: int) -> bytes:
+        """Canonical JSON, joined from remembered pieces: the same bytes as canonical() of the whole body."""
+        params = dict(frame.params["request"])
+        if max_tokens:
+            params["max_tokens"] = max_tokens
+        pieces = {key: canonical(value) for key, value in params.items()}
+        pieces["model"] = canonical(frame.llm)
+        pieces["metadata"] = canonical({"user_id": purpose})
+        pieces["stream"] = b"true"
+        pieces["messages"] = b"[" + b",".join(self._message(line) for line in lines) + b"]"
+        if frame.system:
+            *before, last = frame.system
+            pieces["system"] = canonical([*before, {**last, "cache_control": MARK}])
+        if frame.tools:
+            pieces["tools"] = canonical(list(frame.tools))
+        return b"{" + b",".join(b'"%s":%s' % (key.encode(), pieces[key]) for key in sorted(pieces)) + b"}"
+
+    def _message(self, line: Line) -> bytes:
+        content = b",".join(self._dumped(block) for block in line.blocks)
+        return b'{"content":[%s],"role":"%s"}' % (content, line.role.value.encode())
+
+    def _dumped(self, block: Block) -> bytes:
+        known = self._bytes.get(id(block))
+        if known is not None and known[0] is block:
+            return known[1]
+        data = canonical(block)
+        if "cache_control" not in block:
+            self._bytes[id(block)] = (block, data)
+        return data
+
+
+def model_view(frame: Frame, entries: Sequence[Entry], archive: Iterable[Message], slug: str, turn: int) -> Rendered:
+    """The request of a past turn, rebuilt. `archive` holds the answers whose calls the entries' results belong to."""
+    calls = {block["id"]: block for message in archive for block in message.content if block["type"] == "tool_use"}
+    return Renderer(slug).render(frame, entries, calls, turn)

@@ -1,0 +1,238 @@
+"""From entries to a list the API accepts: W1-W3, W5-W7. On the way out only; the archive keeps what was said.
+
+Deterministic: the same entries give the same list (W12), and each repair is named, so a person can see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..messages import Block, Role
+from ..tokens import picture_size
+
+EMPTY = "(nothing was said)"
+UNKNOWN = (
+    "Interrupted: the outcome of this call is unknown. It may have finished, partly finished or not run. "
+    "Check the state before you repeat it."
+)
+MANY_PICTURES, MANY_SIDE, MOST_PICTURES = 20, 2000, 100
+"""Over 20 pictures each side is at most 2,000 px; over 100 are refused. Source: API limits as reported in issues."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One message of a request."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+
+@dataclass(slots=True)
+class Mended:
+    lines: list[Line]
+    repairs: list[str] = field(default_factory=list)
+
+
+def mend(lines: Iterable[Line], *, max_pictures: int = MOST_PICTURES) -> Mended:
+    """A valid list with the same content, and the names of what had to be repaired."""
+    mended = Mended(lines=[])
+    cleaned = [_without_blanks(line, mended) for line in lines]
+    merged = _merged(cleaned)
+    unique = _unique_ids(merged, mended)
+    mended.lines = _bounded(_paired(unique, mended), mended)
+    mended.lines = _pictures(mended.lines, max_pictures, mended)
+    return mended
+
+
+def _without_blanks(line: Line, mended: Mended) -> Line:
+    kept = tuple(block for block in (_unmarked(block) for block in line.blocks) if not _is_blank(block))
+    kept = _server_pairs(kept, mended)
+    if len(kept) == len(line.blocks) and all(a is b for a, b in zip(kept, line.blocks, strict=True)):
+        return line
+    return replace(line, blocks=kept)
+
+
+def _unmarked(block: Block) -> Block:
+    """Without foreign cache marks, and without blank text inside a result."""
+    if "cache_control" in block:
+        block = {key: value for key, value in block.items() if key != "cache_control"}
+    content = block.get("content")
+    if block["type"] == "tool_result" and isinstance(content, list | tuple):
+        parts = [_unmarked(part) for part in content if not _is_blank(part)]
+        if len(parts) != len(content) or any(a is not b for a, b in zip(parts, content, strict=True)):
+            block = {**block, "content": parts or EMPTY}
+    return block
+
+
+def _is_blank(block: Block) -> bool:
+    if block["type"] == "text":
+        return not block["text"].strip()
+    return block["type"] == "thinking" and not block.get("signature")
+
+
+def _server_pairs(blocks: tuple[Block, ...], mended: Mended) -> tuple[Block, ...]:
+    """A server tool's call and its result stand in one message, or neither does (W6)."""
+    calls = {block["id"] for block in blocks if block["type"] == "server_tool_use"}
+    results = {block["tool_use_id"] for block in blocks if _is_server_result(block)}
+    lonely = calls ^ results
+    if not lonely:
+        return blocks
+    mended.repairs.append(f"half of a server tool's pair was left out: {', '.join(sorted(lonely))}")
+    return tuple(block for block in blocks if _server_id(block) not in lonely)
+
+
+def _is_server_result(block: Block) -> bool:
+    return block["type"].endswith("_tool_result") and block["type"] not in ("tool_result", "mcp_tool_result")
+
+
+def _server_id(block: Block) -> str | None:
+    if block["type"] == "server_tool_use":
+        return str(block["id"])
+    return str(block["tool_use_id"]) if _is_server_result(block) else None
+
+
+def _merged(lines: Sequence[Line]) -> list[Line]:
+    """Neighbours of one role become one message; an empty one vanishes, or says that it is empty."""
+    merged: list[Line] = []
+    for at, line in enumerate(lines):
+        if merged and merged[-1].role is line.role:
+            merged[-1] = replace(merged[-1], blocks=merged[-1].blocks + line.blocks)
+        elif line.blocks or _stands_between(merged, lines[at + 1 :], line):
+            merged.append(line)
+    return [line if line.blocks else replace(line, blocks=({"type": "text", "text": EMPTY},)) for line in merged]
+
+
+def _stands_between(before: Sequence[Line], after: Sequence[Line], line: Line) -> bool:
+    return bool(before and after and before[-1].role is not line.role)
+
+
+def _unique_ids(lines: list[Line], mended: Mended) -> list[Line]:
+    """A tool_use id that was used before gets a fresh one, in the call and in its results (A17)."""
+    seen: set[str] = set()
+    out: list[Line] = []
+    renamed: dict[str, list[str]] = {}
+    for line in lines:
+        if line.role is Role.ASSISTANT:
+            renamed = {}
+            line = replace(line, blocks=tuple(_fresh(block, seen, renamed, mended) for block in line.blocks))
+        elif renamed:
+            line = replace(line, blocks=tuple(_follow(block, renamed) for block in line.blocks))
+            renamed = {}
+        out.append(line)
+    return out
+
+
+def _fresh(block: Block, seen: set[str], renamed: dict[str, list[str]], mended: Mended) -> Block:
+    if block["type"] != "tool_use":
+        return block
+    given = str(block["id"])
+    chosen, count = given, 1
+    while chosen in seen or not chosen:
+        count += 1
+        chosen = f"{given or 'call'}_{count}"
+    seen.add(chosen)
+    if chosen != given:
+        mended.repairs.append(f"a second call {given!r} is sent as {chosen!r}")
+    if chosen != given or given in renamed:
+        renamed.setdefault(given, []).append(chosen)
+        return {**block, "id": chosen}
+    renamed[given] = [given]
+    return block
+
+
+def _follow(block: Block, renamed: dict[str, list[str]]) -> Block:
+    if block["type"] != "tool_result" or not renamed.get(block["tool_use_id"]):
+        return block
+    chosen = renamed[block["tool_use_id"]].pop(0)
+    return block if chosen == block["tool_use_id"] else {**block, "tool_use_id": chosen}
+
+
+def _paired(lines: list[Line], mended: Mended) -> list[Line]:
+    """Every call is answered in the next message, results first, in call order, once (W2)."""
+    out: list[Line] = []
+    for line in lines:
+        calls = _open_calls(out)
+        if line.role is Role.USER:
+            line = _answering(line, calls, mended)
+        elif calls:
+            out.append(_synthetic(calls, mended))
+        if line.blocks:
+            out.append(line)
+    if _open_calls(out):
+        out.append(_synthetic(_open_calls(out), mended))
+    return out
+
+
+def _open_calls(lines: Sequence[Line]) -> list[str]:
+    if not lines or lines[-1].role is Role.USER:
+        return []
+    return [str(block["id"]) for block in lines[-1].blocks if block["type"] == "tool_use"]
+
+
+def _answering(line: Line, calls: Sequence[str], mended: Mended) -> Line:
+    given: dict[str, Block] = {}
+    rest: list[Block] = []
+    for block in line.blocks:
+        if block["type"] != "tool_result":
+            rest.append(block)
+        elif block["tool_use_id"] in calls and block["tool_use_id"] not in given:
+            given[block["tool_use_id"]] = block
+        else:
+            mended.repairs.append(f"a result without its call was left out: {str(block['tool_use_id'])[:40]}")
+    missing = [call for call in calls if call not in given]
+    if missing:
+        mended.repairs.append(f"a call without a result was answered: {', '.join(missing)[:80]}")
+    results = tuple(given.get(call) or unknown_result(call) for call in calls)
+    return replace(line, blocks=(*results, *rest))
+
+
+def unknown_result(call: str) -> Block:
+    return {"type": "tool_result", "tool_use_id": call, "content": UNKNOWN, "is_error": True}
+
+
+def _synthetic(calls: Sequence[str], mended: Mended) -> Line:
+    mended.repairs.append(f"a call without a result was answered: {', '.join(calls)[:80]}")
+    return Line(role=Role.USER, blocks=tuple(unknown_result(call) for call in calls))
+
+
+def _bounded(lines: list[Line], mended: Mended) -> list[Line]:
+    """Starts and ends with user (W1); neighbours that a repair left equal are merged again."""
+    lines = _merged(lines)
+    if lines and lines[0].role is Role.ASSISTANT:
+        lines.insert(0, Line(role=Role.USER, blocks=({"type": "text", "text": "(the beginning is in the archive)"},)))
+        mended.repairs.append("the list began with the assistant")
+    if lines and lines[-1].role is Role.ASSISTANT:
+        lines.append(Line(role=Role.USER, blocks=({"type": "text", "text": "Continue."},)))
+    return lines
+
+
+def _pictures(lines: list[Line], most: int, mended: Mended) -> list[Line]:
+    """The oldest pictures over the API's number, and over-sized ones among many, become a line of text (W7)."""
+    found = [block for line in lines for block in _images(line)]
+    drop = {id(block) for block in found[: max(0, len(found) - most)]}
+    if len(found) - len(drop) > MANY_PICTURES:
+        drop |= {id(block) for block in found if max(picture_size(block) or (0, 0)) > MANY_SIDE}
+    if not drop:
+        return lines
+    mended.repairs.append(f"{len(drop)} pictures are sent as a line of text")
+    return [replace(line, blocks=tuple(_named(block, drop) for block in line.blocks)) for line in lines]
+
+
+def _images(line: Line) -> list[Block]:
+    inside = [part for block in line.blocks for part in _parts(block)]
+    return [block for block in (*line.blocks, *inside) if block["type"] == "image"]
+
+
+def _parts(block: Block) -> Sequence[Block]:
+    content = block.get("content")
+    return content if block["type"] == "tool_result" and isinstance(content, list | tuple) else ()
+
+
+def _named(block: Block, drop: set[int]) -> Block:
+    if id(block) in drop:
+        size = picture_size(block)
+        return {"type": "text", "text": f"[picture{f', {size[0]} × {size[1]} px' if size else ''}: in the archive]"}
+    if any(id(part) in drop for part in _parts(block)):
+        return {**block, "content": [_named(part, drop) for part in _parts(block)]}
+    return block
