@@ -58,7 +58,7 @@ class RunCommand:
 
 
 def outcome_of(spool: Path, key: str) -> ToolResult | None:
-    """What a command came to whose worker stopped before it could say so; None where the command did not end."""
+    """What a command came to whose worker stopped before it could say so; None where it did not end."""
     execution = Spool(spool).outcome(key)
     return None if execution is None else result_of(execution)
 

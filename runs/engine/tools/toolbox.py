@@ -19,7 +19,7 @@ from .base import refused
 from .shell import outcome_of
 
 UNKNOWN = (
-    f"Outcome unknown: the worker stopped while this call was running{when}. It may have finished, partly "
+    "Outcome unknown: the worker stopped while this call was running%s. It may have finished, partly "
     "finished or not run. Check the state before repeating it."
 )
 MESSAGES = 3
@@ -95,7 +95,7 @@ class Toolbox:
             return replace(outcome, content=clean(outcome.content))
         if call.effect is not Effect.EFFECTFUL:
             return None
-        sentence = UNKNOWN.format(when=f" (started {started})" if started else "")
+        sentence = UNKNOWN % (f" (started {started})" if started else "")
         return ToolResult(content=sentence, is_error=True, status="unknown")
 
     def _unknown(self, name: str) -> str:
