@@ -25,7 +25,7 @@ class UnknownLlm(EngineError):
     def __init__(self, llm: str) -> None:
         super().__init__(
             f"The llm {llm!r} is not known: neither its server nor our table says how long its window is. "
-            "Check the name, or set its context and max_output (tokens) and its price beside the other prices."
+            "Check the name, or set its context and max_output (tokens) and its price among the prices."
         )
 
 
@@ -53,7 +53,7 @@ def connect(
 
 
 def is_rehearsal(llm: str) -> bool:
-    return llm == "rehearsal" or llm.startswith("rehearsal/") or llm.startswith("rehearsal+")
+    return llm == "rehearsal" or llm.startswith(("rehearsal/", "rehearsal+"))
 
 
 def capability(llm: str, prices: Prices | None = None) -> Capability:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from .personality import Fault
+from .stream import pause
 from .wire import Reset, Said
 
 Content = tuple[Mapping[str, Any], ...]
 
-FOREVER_S = 3_600.0
 SLOW_S = 1.0
 LONG_CHARS = 5_000_000
 MANY_CALLS = 200
@@ -165,7 +165,7 @@ async def _until(events: AsyncIterator[bytes], most: int | None) -> AsyncIterato
 async def _break(name: str) -> bytes:
     match name:
         case "hang":
-            await asyncio.sleep(FOREVER_S)
+            await asyncio.Event().wait()
         case "reset":
             raise Reset("The connection was reset by the rehearsal.")
         case "error":
@@ -179,7 +179,7 @@ async def _dripped(events: AsyncIterator[bytes], size: int, gap_s: float) -> Asy
     async for event in events:
         for at in range(0, len(event), size):
             yield event[at : at + size]
-            await asyncio.sleep(gap_s)
+            await pause(gap_s)
 
 
 def _without_reason(event: bytes) -> bytes:

@@ -12,26 +12,12 @@ EXTRA = "{path}: Extra inputs are not permitted"
 REQUIRED = "{path}: Field required"
 
 _BODY = frozenset(
-    [
-        "model",
-        "messages",
-        "max_tokens",
-        "system",
-        "tools",
-        "tool_choice",
-        "stop_sequences",
-        "stream",
-        "thinking",
-        "output_config",
-        "cache_control",
-        "metadata",
-        "service_tier",
-        "speed",
-        "container",
-        "diagnostics",
-        "inference_geo",
-    ]
-)
+    {
+        "model", "messages", "max_tokens", "system", "tools", "tool_choice", "stop_sequences", "stream",
+        "thinking", "output_config", "cache_control", "metadata", "service_tier", "speed", "container",
+        "diagnostics", "inference_geo",
+    }
+)  # fmt: skip
 _SAMPLING = frozenset({"temperature", "top_p", "top_k"})
 _BETA_OF = {
     "context_management": "context-management-",
@@ -60,8 +46,8 @@ _IN_RESULT = frozenset({"text", "image", "document", "search_result", "tool_refe
 _TOOL = frozenset({"name", "input_schema", "description", "cache_control", "type", "strict", "defer_loading"})
 _ROLES = ("user", "assistant")
 _SYSTEM_ROLE = (
-    'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an '
-    "input message role."
+    'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, '
+    'not "system" as an input message role.'
 )
 _TAGS = "Input tag '{tag}' found using 'type' does not match any of the expected tags: {tags}"
 _ID = re.compile(r"[a-zA-Z0-9_-]+")

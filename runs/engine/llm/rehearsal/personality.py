@@ -39,8 +39,9 @@ for slow and split."""
 
 ANSWER = frozenset(
     {
-        "refusal", "pause_turn", "max_tokens", "context_exceeded", "empty", "bad_json", "not_object", "unknown_tool",
-        "duplicate_ids", "many_calls", "nul", "surrogates", "nan", "long", "deep", "thinking_only", "markup",
+        "refusal", "pause_turn", "max_tokens", "context_exceeded", "empty", "bad_json", "not_object",
+        "unknown_tool", "duplicate_ids", "many_calls", "nul", "surrogates", "nan", "long", "deep",
+        "thinking_only", "markup",
     }
 )  # fmt: skip
 """A whole answer that is bad in itself. `number`: how many tries of a turn are answered so (1)."""
@@ -48,7 +49,8 @@ ANSWER = frozenset(
 SUMMARY = frozenset(
     {
         "summary_empty", "summary_blank", "summary_refusal", "summary_cut", "summary_400", "summary_529",
-        "summary_lossy", "summary_long", "summary_tool", "summary_thinking", "summary_markup", "summary_reset",
+        "summary_lossy", "summary_long", "summary_tool", "summary_thinking", "summary_markup",
+        "summary_reset",
     }
 )  # fmt: skip
 """For requests of a summary only. `number`: how many summaries of a run go wrong (all)."""

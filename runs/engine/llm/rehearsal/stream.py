@@ -34,15 +34,20 @@ async def typed(
     """All events of one answer. `head` is the message with empty content, `usage` the numbers at its end."""
     yield event({"type": "message_start", "message": head})
     if pace.first_s:
-        await asyncio.sleep(pace.first_s)
+        await pause(pace.first_s)
     for index, block in enumerate(said.content):
         for piece in _block(index, block, pace.piece):
             yield event(piece)
             if pace.gap_s and piece["type"] == "content_block_delta":
-                await asyncio.sleep(pace.gap_s)
+                await pause(pace.gap_s)
     delta = {"stop_reason": said.stop_reason, "stop_sequence": None, "stop_details": said.stop_details}
     yield event({"type": "message_delta", "delta": delta, "usage": usage})
     yield event({"type": "message_stop"})
+
+
+async def pause(seconds: float) -> None:
+    """Someone types: the one place where time passes on purpose."""
+    await asyncio.sleep(seconds)  # noqa: TID251  typing is the passing of time, there is nothing to wait for
 
 
 def whole(said: Said, head: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:

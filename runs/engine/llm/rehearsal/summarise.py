@@ -25,7 +25,8 @@ _LINE_MOST = 320
 _ASKED = re.compile(r"(\d[\d,.]*)\s*(?:tokens|Tokens|词元|トークン)")
 _DECISION = re.compile(
     r"\b(decid\w*|because|therefore|instead|root cause|the cause|turns out|so the fix|must (?:not|be)|race|"
-    r"hypothesis|rules? out|wrong|entscheid\w*|weil|deshalb|Ursache|parce que|donc|porque|por eso)\b|因为|决定|ため",
+    r"hypothesis|rules? out|wrong|entscheid\w*|weil|deshalb|Ursache|parce que|donc|porque|por eso)\b"
+    r"|因为|决定|ため",
     re.IGNORECASE,
 )
 _DATA = re.compile(r"\b[A-Z][A-Z0-9]{1,15}[-_]\d{1,6}\b\s*[:=]\s*\S+|^\s*FACT\b|\bhttps?://\S+")

@@ -20,8 +20,8 @@ _SIZE = 12
 _THINKING = ("thinking", "redacted_thinking")
 
 _MODIFIED = (
-    "messages.{n}.content.{j}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be "
-    "modified. These blocks must remain as they were in the original response."
+    "messages.{n}.content.{j}: `thinking` or `redacted_thinking` blocks in the latest assistant message "
+    "cannot be modified. These blocks must remain as they were in the original response."
 )
 _INVALID = "messages.{n}.content.{j}: Invalid `signature` in `thinking` block"
 _BOUND = (

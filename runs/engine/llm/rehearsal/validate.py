@@ -29,8 +29,8 @@ _PREFILL = (
     "This model does not support assistant message prefill. The conversation must end with a user message."
 )
 _THINKING_FIRST = (
-    "messages.{n}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When `thinking` is "
-    "enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of "
+    "messages.{n}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. "
+    "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of "
     "`tool_use` and `tool_result` blocks)."
 )
 _THINKING = ("thinking", "redacted_thinking")
@@ -253,8 +253,8 @@ def _check_pictures(parts: Sequence[_Part]) -> None:
     for part, block in pictures:
         if max(pixels(block["source"]) or (0,)) > MANY_PIXELS:
             raise Invalid(
-                f"messages.{part.number}.content.{part.index}.image.source.base64.data: At least one of the image "
-                f"dimensions exceed max allowed size for many-image requests: {MANY_PIXELS} pixels"
+                f"messages.{part.number}.content.{part.index}.image.source.base64.data: At least one of the "
+                f"image dimensions exceed max allowed size for many-image requests: {MANY_PIXELS} pixels"
             )
 
 
