@@ -148,7 +148,7 @@ def _(event: events.CompactionFailed, batch: Batch) -> None:
     batch.spend(event.turn, "compaction", event.usage, event.cost)
     batch.put(
         "runs_edit",
-        *(event.edit, "compaction", event.method, event.trigger.value, "failed", batch.version, None, None),
+        *(event.edit, "compact", event.method, event.trigger.value, "failed", batch.version, None, None),
         *(event.order or None, event.by, clean(event.instructions), event.tokens_before, None, event.cost),
         *(event.ms, clean(event.why), event.turn, sql.stamp(batch.at)),
     )

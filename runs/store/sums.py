@@ -62,9 +62,9 @@ class Sums:
         self.window_max = max(self.window_max, tokens)
 
     def count_edit(self, edit: Edit) -> None:
-        if edit.episode is not None:
+        if edit.kind == "compact":
             self.compactions += 1
-        elif edit.kind.startswith("offload"):
+        elif edit.kind == "offload":
             self.offloads += 1
-        elif edit.kind in ("clear_results", "clearing"):
+        elif edit.kind == "clear_results":
             self.clearings += 1
