@@ -60,10 +60,9 @@ def a_run(
     for step in itertools.islice(story.steps(), turns):
         building.take(step)
     building.rest(state, reason)
-    run = Run.objects.get(pk=building.run.pk)
     if order:
-        an_order(run, order)
-    return run
+        an_order(building.run, order)
+    return Run.objects.get(pk=building.run.pk)
 
 
 def an_order(run: Run, kind: str, *, by: str = "ada", args: Mapping[str, Any] | None = None) -> Order:
