@@ -19,7 +19,8 @@ LONGEST_S = 300.0
 
 
 class Asking:
-    """One llm call of a turn, lost attempts included. `attempt` goes on counting where an earlier worker stopped."""
+    """One llm call of a turn, lost attempts included. `attempts` goes on counting where an earlier worker stopped, and
+    starts anew when the turn is answered (`answered`)."""
 
     def __init__(self, desk: Desk, techniques: Sequence[Technique], attempts: int = 0) -> None:
         self.desk, self.techniques = desk, techniques
@@ -30,10 +31,10 @@ class Asking:
 
     def answer(self) -> Generator[Event, None, tuple[int, Answer, Reading]]:
         """Yields events; returns (attempt, Answer, Reading of what was sent). Raises LlmTrouble when it gives up."""
-        attempt, waited = self.attempts, 0.0
-        self.attempts = 0
+        waited = 0.0
         for tries in range(1, TRIES + 1):
-            attempt += 1
+            self.attempts += 1
+            attempt = self.attempts
             rendered = self._rendered()
             yield from self._repairs(rendered)
             yield self._opened(attempt, rendered)
@@ -54,6 +55,9 @@ class Asking:
             if self.desk.cancel.reason:
                 raise Cancelled(self.desk.cancel.reason)
         raise AssertionError("the last try returns or raises")
+
+    def answered(self) -> None:
+        self.attempts = 0
 
     def _rendered(self) -> Rendered:
         desk = self.desk

@@ -70,7 +70,7 @@ class Agent:
     def turn(self) -> Iterator[Event]:
         """One turn. Raises RunInterrupted, LlmTrouble, InvalidWindow; the window stays valid whatever happens."""
         self.finished = False
-        found = self.open or (yield from self._ask())
+        found = self.open or (yield from self._asked())
         if found is None:
             return
         self.open = found
@@ -81,8 +81,18 @@ class Agent:
         for technique in self.techniques:
             yield from technique.after_turn(self.desk.window)
 
-    def _ask(self) -> Generator[Event, None, Open | None]:
+    def _asked(self) -> Generator[Event, None, Open | None]:
+        """A turn counts when it is answered: until then the next try has its number."""
         self.desk.turn += 1
+        found = None
+        try:
+            found = yield from self._ask()
+        finally:
+            if found is None:
+                self.desk.turn -= 1
+        return found
+
+    def _ask(self) -> Generator[Event, None, Open | None]:
         for technique in self.techniques:
             yield from technique.before_call(self.desk.window)
         attempt, answer, sent = yield from self.asking.answer()
@@ -109,6 +119,7 @@ class Agent:
             cache_miss=self.asking.cache_miss(answer.usage),
         )
         self._append(message)
+        self.asking.answered()
         return Open(attempt=attempt, calls=taken.calls, settled={}, stop_reason=answer.stop_reason, cost=cost)
 
     def _act(self, found: Open) -> Iterator[Event]:
@@ -201,7 +212,6 @@ class Agent:
         if not self._nudged:
             self._nudged = True
             yield from self._tell(CUT_OFF if intake.is_cut(answer) else SAY_SOMETHING)
-        self.desk.turn -= 1
 
     def _lose(self, attempt: int, answer: Answer, reason: str) -> Iterator[Event]:
         cost = self.desk.cost(answer.usage)
@@ -209,9 +219,9 @@ class Agent:
         yield TurnLost(turn=self.desk.turn, attempt=attempt, reason=reason, usage=answer.usage, cost=cost)
 
     def _tell(self, line: str) -> Iterator[Event]:
-        message = notice(self.desk.next_message(), self.desk.turn, line)
+        message = notice(self.desk.numbers.message, self.desk.turn, line)
         yield NoticeGiven(turn=self.desk.turn, message=message)
-        self.desk.window.append(message)
+        self._append(message)
 
     def say(self, words: str, by: str, order: int = 0) -> Iterator[Event]:
         """A person's message reaches the window, at a boundary."""

@@ -1,5 +1,6 @@
 """Puts a streamed answer together. Only what ended with message_stop counts; all else is a cut stream.
- Written by hand since the SDK's own helper hands a cut tool call over as a valid one with half of its
+
+Written by hand since the SDK's own helper hands a cut tool call over as a valid one with half of its
 input, and parses a tool's input again at every delta.
 """
 

@@ -1,5 +1,6 @@
 """The Messages API through the provider's own SDK: the only file that imports it.
- The request's bytes are posted exactly as they are (what was hashed is what is sent), the raw events are
+
+The request's bytes are posted exactly as they are (what was hashed is what is sent), the raw events are
 put together by our accumulator, and the SDK's own retries are off: whether to try again is the loop's
 decision, and visible.
 """
@@ -73,8 +74,7 @@ def make_client(
 
 
 class Claude:
-    """An llm behind the Messages API. Usable from any thread; each answer is a task of its own on the
-    loop."""
+    """An llm behind the Messages API. Usable from any thread; each answer is a task on the loop."""
 
     def __init__(self, capability: Capability, client: AsyncAnthropic, *, quiet_s: float = QUIET_S) -> None:
         self.capability = capability
@@ -83,7 +83,8 @@ class Claude:
 
     def answer(self, request: Request, cancel: Cancel) -> Iterator[Delta | Answer]:
         """Stream one answer: deltas, then exactly one Answer. Raises LlmTrouble, Cancelled.
-        However the caller leaves (to the end, by an error, by closing the generator) the request is cancelled.
+
+        However the caller leaves (at the end, by an error, by closing the generator), the request is over.
         """
         items: queue.SimpleQueue[Item] = queue.SimpleQueue()
         future = asyncio.run_coroutine_threadsafe(self._stream(request, items), background.loop())

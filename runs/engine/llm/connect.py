@@ -39,7 +39,8 @@ def connect(
     prices: Prices | None = None,
 ) -> Llm:
     """An llm by name: "rehearsal", "rehearsal/<script>", or the id of a model behind the Messages API.
-     `base_url` alone is enough for a server that wants no key. Raises UnknownLlm; Rejected without key and
+
+    `base_url` alone is enough for a server that wants no key. Raises UnknownLlm; Rejected without key and
     server; Unreachable when only the server could tell what the llm is, and it does not answer.
     """
     if is_rehearsal(llm):

@@ -109,11 +109,6 @@ class Desk:
         """Tokens of each entry in its form."""
         return [self.gauge.share(entry, blocks) for entry, blocks in self.with_blocks(shown)]
 
-    def next_message(self) -> int:
-        number = self.numbers.message
-        self.numbers.message += 1
-        return number
-
     def cost(self, usage: Usage) -> int:
         """Microdollars of a usage at the llm's price; 0 where no price is known."""
         price = self.llm.capability.price

@@ -27,9 +27,10 @@ class Spin(Technique):
             raise Spinning(f"{name} was called {times} times with the same result. Say what to do instead, or resume.")
         if policy.spin_nudge and times == policy.spin_nudge:
             yield SpinSeen(turn=self.desk.turn, name=name, times=times)
-            line = notice(self.desk.next_message(), self.desk.turn, NUDGE.format(times=times, name=name))
+            line = notice(self.desk.numbers.message, self.desk.turn, NUDGE.format(times=times, name=name))
             yield NoticeGiven(turn=self.desk.turn, message=line)
             window.append(line)
+            self.desk.numbers.message += 1
 
 
 def alike(window: Window) -> tuple[str, int]:

@@ -15,6 +15,7 @@ from .listing import tree_of
 from .pages import LINES, NoSuchPlace, page_of
 
 RUN_FILES = "@run/"
+SPOOL = "exec/"
 BINARY_LOOK = 8192
 PathInput = Annotated[str, Field(min_length=1, max_length=4096, description="Relative to the workspace.")]
 
@@ -33,10 +34,9 @@ class ListFiles:
 
     def run(self, given: Input, context: ToolContext) -> ToolResult:
         if f"{given.path.strip()}/".startswith(RUN_FILES):
-            names = sorted(context.files.names())
-            return ToolResult(
-                content="\n".join(f"{RUN_FILES}{name}" for name in names) or "No files of the run yet."
-            )
+            names = [name for name in sorted(context.files.names()) if not name.startswith(SPOOL)]
+            lines = [f"{RUN_FILES}{name}" for name in names] or ["No files of the run yet."]
+            return ToolResult(content="\n".join(lines))
         try:
             parts = parts_of(given.path)
             with root(context.workspace) as workspace, workspace.folder(parts) as folder:
@@ -129,7 +129,10 @@ def _text(path: str, context: ToolContext) -> str:
 
 def _text_of_run(path: str, context: ToolContext) -> str:
     name = "/".join(parts_of(path.removeprefix("@run").lstrip("/")))
-    text = context.files.read(name) if name else None
+    try:
+        text = context.files.read(name) if name else None
+    except ValueError:
+        text = None
     if text is None:
         raise PathTrouble(f"The run has no file `{path}`. list_files with path `@run/` shows which it has.")
     return text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from runs.engine.events import Effect
+from runs.engine.messages import clean
 from runs.engine.ports import Execution, ToolContext, ToolResult
 from runs.engine.sandbox import Spool, Unowned
 
@@ -54,34 +56,38 @@ class RunCommand:
             )
         except Unowned as error:
             return refused(f"The command was not run. {error}")
-        return result_of(execution)
+        return result_of(execution, context)
 
 
-def outcome_of(spool: Path, key: str) -> ToolResult | None:
+def outcome_of(key: str, context: ToolContext) -> ToolResult | None:
     """What a command came to whose worker stopped before it could say so; None where it did not end."""
-    execution = Spool(spool).outcome(key)
-    return None if execution is None else result_of(execution)
+    execution = Spool(context.spool).outcome(key) if context.spool else None
+    return None if execution is None else result_of(execution, replace(context, key=key))
 
 
-def result_of(execution: Execution) -> ToolResult:
-    """How a command ended, as the llm reads it. An exit code other than 0 is an answer, not an error of the
-    call.
-    """
-    seconds = f"{execution.ms / 1000:.1f} s"
+def result_of(execution: Execution, context: ToolContext) -> ToolResult:
+    """How a command ended, as the llm reads it. An exit code other than 0 is an answer, not an error."""
+    ended = f"exit code {execution.exit_code}" if execution.status == "done" else execution.status
     size = f"{plural(execution.total, 'byte')}, {execution.omitted:,} omitted"
-    ended = {"done": f"exit code {execution.exit_code}", "timeout": "timed out", "killed": "killed"}[
-        execution.status
-    ]
-    title = f"{ended} · {seconds} · {size}"
+    lines = [f"{ended} · {execution.ms / 1000:.1f} s · {size}"]
     if execution.status != "done":
-        title += f"\n{_cure(execution)}"
+        lines.append(_cure(execution))
+    if execution.spill:
+        lines.append(f"The whole output: read_file {_kept(execution.spill, context)}")
     return ToolResult(
-        content=f"{title}\n{execution.output}".rstrip("\n"),
+        content="\n".join([*lines, execution.output]).rstrip("\n"),
         is_error=execution.status != "done",
         status=execution.status,
         raw_bytes=execution.total,
         spill=execution.spill,
     )
+
+
+def _kept(spill: Path, context: ToolContext) -> str:
+    """Long output among the run's files, where read_file pages through it."""
+    name = f"output/{context.key[:16]}.txt"
+    context.files.write(name, clean(spill.read_bytes().decode("utf-8", "replace")))
+    return f"@run/{name}"
 
 
 def _cure(execution: Execution) -> str:

@@ -90,7 +90,7 @@ class Toolbox:
 
         `started` is the time at which it began, as people read it.
         """
-        outcome = outcome_of(context.spool, call.key) if context.spool else None
+        outcome = outcome_of(call.key, context)
         if outcome is not None:
             return replace(outcome, content=clean(outcome.content))
         if call.effect is not Effect.EFFECTFUL:

@@ -1,6 +1,7 @@
 """How many tokens a request has, in the stand-in's own reckoning: exact, repeatable, unlike the engine's
 estimate.
- Text is cut the way tokenizers cut it: words in pieces, digits by threes, punctuation dense, an Asian
+
+Text is cut the way tokenizers cut it: words in pieces, digits by threes, punctuation dense, an Asian
 character about a token each. A picture counts by its pixels, never by its base64.
 """
 

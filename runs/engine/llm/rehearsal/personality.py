@@ -1,6 +1,7 @@
 """Faults on demand: what a server or an llm does wrong, by name, so that tests and curious people can have
 it.
- `rehearsal/<script>+<fault>[:number][@turns]+…`, for instance `rehearsal/hello+429:2@2` (the first two
+
+`rehearsal/<script>+<fault>[:number][@turns]+…`, for instance `rehearsal/hello+429:2@2` (the first two
 tries of turn 2 are refused) or `rehearsal/orders+summary_lossy`. Over HTTP also in the header `x-rehearsal:
 hello+529@3`. `turns` is a number, or `4-` for all from there on; without it every turn counts.
 """

@@ -1,5 +1,4 @@
-"""Plays one turn of a script for one request: the step's words and calls, what it fetches again, what a
-person said."""
+"""Plays one turn of a script: the step's words and calls, what it fetches again, what a person said."""
 
 from __future__ import annotations
 

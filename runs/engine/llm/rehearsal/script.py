@@ -1,5 +1,6 @@
 """What a script is: words and calls, turn by turn. It knows nothing of how the conversation is kept.
- Turn n of a run plays step n of its script, always: the number comes with the request. What a step needs to
+
+Turn n of a run plays step n of its script, always: the number comes with the request. What a step needs to
 have in sight and does not find in the request's messages it fetches again, by further calls in the same
 turn; so a kill, an undo or a fork need no special case, and forgetting costs calls that everyone can see.
 """
@@ -30,7 +31,8 @@ class Need:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One turn. `must`: a person cannot talk the agent out of it. Without calls it ends the run.
-     `mend` and `mending` replace calls and words when the newest results contain `mends`: the work was
+
+    `mend` and `mending` replace calls and words when the newest results contain `mends`: the work was
     disturbed on the way here, by a person or by a step that never came to run.
     """
 

@@ -1,5 +1,6 @@
 """Answers a request for a summary without an llm: it chooses lines, in the order of what a successor needs.
- Goal, decisions and reasons, data by name, troubles, changed files, where things stand: each line as it was
+
+Goal, decisions and reasons, data by name, troubles, changed files, where things stand: each line as it was
 said, so the summary speaks the language of the conversation. Only its headings are its own.
 """
 

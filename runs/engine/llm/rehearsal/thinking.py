@@ -1,5 +1,6 @@
 """Signed thinking: a block that is sent back must be as it was, and on newer llms its prefix too.
- The signature holds a digest of the text and one of everything before the block (tools, system, messages,
+
+The signature holds a digest of the text and one of everything before the block (tools, system, messages,
 without thinking and cache marks: leaving thinking out is allowed, changing it is not).
 """
 

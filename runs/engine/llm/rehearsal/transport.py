@@ -1,5 +1,4 @@
-"""The stand-in in process: an httpx2 transport under the real SDK. Its Response streams; nothing is
-buffered."""
+"""The stand-in in process: an httpx2 transport under the real SDK, whose Response streams unbuffered."""
 
 from __future__ import annotations
 

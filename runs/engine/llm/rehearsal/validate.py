@@ -1,4 +1,4 @@
-"""Refuses what the Messages API refuses, in its words (`docs`: the API's validation messages)."""
+"""Refuses what the Messages API refuses, in its words."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _PREFILL = (
 )
 _THINKING_FIRST = (
     "messages.{n}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. "
-    "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of "
-    "`tool_use` and `tool_result` blocks)."
+    "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the "
+    "lastmost set of `tool_use` and `tool_result` blocks)."
 )
 _THINKING = ("thinking", "redacted_thinking")
 

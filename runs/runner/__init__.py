@@ -1,0 +1,10 @@
+"""Where engine, store and bell meet: a claimed run is walked for one slice.
+
+    slice      claim, turns, orders, states     taking_up   an Agent from what the archive holds
+    applying   orders, at the boundary          watch       heartbeat, stop now, leaving
+"""
+
+from .slice import advance
+from .watch import leave, poke
+
+__all__ = ["advance", "leave", "poke"]

@@ -1,0 +1,139 @@
+"""Orders meet the run: each is applied or refused at a boundary, and answered in the transaction of what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runs.engine.events import CompactionFailed, Event, Said, Trigger, WindowEdited
+from runs.engine.loop import Agent
+from runs.engine.middleware.base import Asked as EditAsked
+from runs.store.archive import OrderAnswer, StateChange
+from runs.store.orders import Asked
+
+WORKING = ("ready", "running")
+ENDED = ("done", "failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """One transaction's worth: what happened, the answer, and the state it leads to."""
+
+    events: tuple[Event, ...] = ()
+    answer: OrderAnswer | None = None
+    state: StateChange | None = None
+
+
+def apply(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    """Apply one order to a run in `state`. The last Applied carries the answer."""
+    yield from _VERBS[asked.kind](agent, asked, state)
+
+
+def waits(asked: Asked, state: str) -> bool:
+    """A queued message is read when the run stops by itself, not before."""
+    return asked.kind == "say" and asked.args.get("how") == "queue" and state in WORKING
+
+
+def _done(asked: Asked, state: StateChange | None = None) -> Applied:
+    return Applied(answer=OrderAnswer(order_id=asked.id, state="applied"), state=state)
+
+
+def _refused(asked: Asked, reason: str) -> Applied:
+    return Applied(answer=OrderAnswer(order_id=asked.id, state="rejected", reason=reason))
+
+
+def _stop(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    if state in ENDED:
+        yield _refused(asked, f"The run is already {state}.")
+    else:
+        yield _done(asked, StateChange(state="stopped", reason="person"))
+
+
+def _pause(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    if state in WORKING:
+        yield _done(asked, StateChange(state="paused", reason="person"))
+    else:
+        yield _refused(asked, f"The run is {state}, so there is nothing to pause.")
+
+
+def _resume(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    if state in ("paused", "waiting", "failed"):
+        yield _done(asked, StateChange(state="running"))
+    else:
+        yield _refused(asked, f"The run is {state}, so there is nothing to resume.")
+
+
+def _step(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    if state != "paused":
+        yield _refused(asked, f"The run is {state}: only a paused run can step.")
+        return
+    count = max(1, int(asked.args.get("n") or 1))
+    yield _done(asked, StateChange(state="running", reason=stepping(count)))
+
+
+def stepping(left: int) -> str:
+    return f"step: {left} left"
+
+
+def steps_left(reason: str) -> int:
+    """Turns a stepping run may still take; 0 when it is not stepping."""
+    kind, _, rest = reason.partition(": ")
+    return int(rest.split()[0]) if kind == "step" and rest else 0
+
+
+def _say(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    """A person's message wakes a run that had ended or that waits for a person."""
+    wakes = state in ENDED or state == "waiting"
+    yield from _follow(asked, agent.say(str(asked.args["text"]), asked.by, asked.id), wakes)
+
+
+def _clear(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    yield from _follow(asked, agent.clear(EditAsked(trigger=Trigger.PERSON, order=asked.id, by=asked.by)), False)
+
+
+def _compact(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    args: Mapping[str, Any] = asked.args
+    keep = args.get("keep")
+    edit = EditAsked(
+        trigger=Trigger.PERSON,
+        method=str(args.get("method") or "summary"),
+        keep=None if keep in (None, "") else int(keep),
+        instructions=str(args.get("instructions") or ""),
+        order=asked.id,
+        by=asked.by,
+        reason="by order",
+    )
+    yield from _follow(asked, agent.compact(edit), False)
+
+
+def _follow(asked: Asked, events: Iterator[Event], wakes: bool) -> Iterator[Applied]:
+    """Store each event as it comes; the one that names the order carries its answer along."""
+    answered = False
+    for event in events:
+        answer = None if answered else _answer(event, asked)
+        answered = answered or answer is not None
+        state = StateChange(state="running") if wakes and answer else None
+        yield Applied(events=(event,), answer=answer, state=state)
+    if not answered:
+        yield _refused(asked, "There was nothing to do.")
+
+
+def _answer(event: Event, asked: Asked) -> OrderAnswer | None:
+    if isinstance(event, Said) or (isinstance(event, WindowEdited) and event.edit.order == asked.id):
+        return OrderAnswer(order_id=asked.id, state="applied")
+    if isinstance(event, CompactionFailed) and event.order == asked.id:
+        return OrderAnswer(order_id=asked.id, state="rejected", reason=f"The window is unchanged: {event.why}.")
+    return None
+
+
+_VERBS: dict[str, Callable[[Agent, Asked, str], Iterator[Applied]]] = {
+    "stop_now": _stop,
+    "stop": _stop,
+    "pause": _pause,
+    "resume": _resume,
+    "step": _step,
+    "say": _say,
+    "clear": _clear,
+    "compact": _compact,
+}

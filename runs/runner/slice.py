@@ -1,0 +1,204 @@
+"""A slice: up to ten turns or sixty seconds of one claimed run. First the archive learns of each event, then the watchers."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+
+from django.db import close_old_connections
+
+from runs import tasks
+from runs.engine.errors import (
+    BadRequest,
+    BudgetSpent,
+    Cancelled,
+    EngineError,
+    LlmTrouble,
+    RunInterrupted,
+    Spinning,
+)
+from runs.engine.events import CallEnded, Delta, Event, TurnClosed
+from runs.engine.loop import Agent
+from runs.live import bell
+from runs.store import archive, lease, orders
+from runs.store.archive import OrderAnswer, StateChange
+from runs.store.lease import Claim, Fenced
+from runs.store.resume import Standing, standing
+
+from . import applying
+from .taking_up import lost_attempt, take_up
+from .watch import FENCED, LEAVING, OWNER, watch
+
+TURNS, SECONDS, CRASHES = 10, 60.0, 3
+log = logging.getLogger(__name__)
+
+
+def advance(run_id: int) -> None:
+    """Walk a run for one slice if nobody else does; answer its orders if it is idle. Ends by itself when fenced."""
+    close_old_connections()
+    claim = _claim(run_id)
+    if claim is None:
+        watch.poke(run_id)
+        return
+    again = False
+    with watch.holding(run_id):
+        try:
+            again = Slice(claim).walk()
+        except Fenced as fenced:
+            log.warning("%s", fenced)
+            return
+        finally:
+            lease.release(claim)
+    if (again or orders.pending(run_id)) and not watch.leaving:
+        _ring_again(run_id, again)
+
+
+def _claim(run_id: int) -> Claim | None:
+    if watch.leaving:
+        return None
+    claim = lease.claim(run_id, OWNER)
+    if claim is None and orders.pending(run_id):
+        claim = lease.claim(run_id, OWNER, any_state=True)
+    return claim
+
+
+def _ring_again(run_id: int, again: bool) -> None:
+    """Go on in a new slice; an order that came while this one ended is seen to as well, a queued message waits."""
+    if again or any(not applying.waits(asked, "running") for asked in orders.pending(run_id)):
+        tasks.hint(run_id)
+
+
+class Slice:
+    """One claimed stretch of a run."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.found: Standing = standing(claim.run_id)
+        self.state, self.reason = self.found.run.state, self.found.run.reason
+        self.turns = 0
+        self.until = time.monotonic() + SECONDS
+        self.agent: Agent
+
+    def walk(self) -> bool:
+        """True when there is more to do and the run is in a state to do it."""
+        lost = lost_attempt(self.found)
+        if lost:
+            self.store(lost)
+        if self.claim.crash_streak >= CRASHES and self.state in applying.WORKING:
+            where = f"turn {self.found.run.turn_no + 1}"
+            self.turn_to("failed", f"crashed: {self.claim.crash_streak} times in {where}. Retry when the cause is gone.")
+        if not self._taken_up():
+            return False
+        self.orders()
+        while self.state in applying.WORKING and self._has_room():
+            self._one_turn()
+            self.orders()
+        return self.state in applying.WORKING
+
+    def _taken_up(self) -> bool:
+        try:
+            self.agent = take_up(self.found, watch.fresh(self.claim.run_id))
+        except EngineError as error:
+            self._troubled(error)
+            return False
+        return True
+
+    def _has_room(self) -> bool:
+        return self.turns < TURNS and time.monotonic() < self.until and not watch.leaving
+
+    def _one_turn(self) -> None:
+        self.turns += 1
+        try:
+            for event in self.agent.turn():
+                self.note(event)
+        except Cancelled:
+            pass
+        except EngineError as error:
+            self._troubled(error)
+            return
+        if self.agent.desk.cancel.reason:
+            self._woken()
+        elif self.agent.finished and not self._read_queue():
+            self.turn_to("done")
+        else:
+            self._step_taken()
+
+    def _woken(self) -> None:
+        """The call was cancelled: by an order that is applied next, or because this process must let go."""
+        reason = self.agent.desk.cancel.reason
+        if reason == FENCED:
+            raise Fenced(f"{self.claim.slug} could not renew its lease.")
+        if reason != LEAVING:
+            cancel = watch.fresh(self.claim.run_id)
+            self.agent.desk.cancel = cancel
+
+    def _step_taken(self) -> None:
+        left = applying.steps_left(self.reason)
+        if left == 1:
+            self.turn_to("paused", "person")
+        elif left:
+            self.turn_to("running", applying.stepping(left - 1))
+
+    def _read_queue(self) -> bool:
+        """Messages that were queued for the moment the run stops by itself: they make it go on."""
+        queued = [asked for asked in orders.pending(self.claim.run_id) if applying.waits(asked, self.state)]
+        for asked in queued:
+            self._apply(asked)
+        return bool(queued)
+
+    def orders(self) -> None:
+        """Everything that waits, in its order; a run that is leaving answers nothing more."""
+        if self.agent.desk.cancel.reason in (LEAVING, FENCED):
+            return
+        for asked in orders.pending(self.claim.run_id):
+            if not applying.waits(asked, self.state):
+                self._apply(asked)
+
+    def _apply(self, asked: orders.Asked) -> None:
+        try:
+            for step in applying.apply(self.agent, asked, self.state):
+                answers = [step.answer] if step.answer else []
+                self.store(*step.events, answers=answers, state=step.state)
+        except EngineError as error:
+            self.store(answers=[OrderAnswer(order_id=asked.id, state="rejected", reason=str(error))])
+
+    def note(self, event: Event) -> None:
+        """Typing goes to the watchers only; all else is stored first."""
+        if isinstance(event, Delta):
+            bell.type(self.claim.run_id, event)
+            return
+        self.store(*_with_company(event))
+
+    def store(
+        self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
+    ) -> None:
+        seq = archive.append(self.claim, *events, answers=answers, state=state)
+        if state:
+            self.state, self.reason = state.state, state.reason
+        bell.ring(self.claim.run_id, seq)
+
+    def turn_to(self, state: str, reason: str = "") -> None:
+        self.store(state=StateChange(state=state, reason=reason))
+
+    def _troubled(self, error: EngineError) -> None:
+        """Trouble of the API waits, for a person or for better times; only our own mistakes fail a run."""
+        if isinstance(error, Spinning):
+            self.turn_to("paused", f"spin: {error}")
+        elif isinstance(error, BudgetSpent):
+            self.turn_to("waiting", f"budget: {error}")
+        elif isinstance(error, RunInterrupted):
+            self.turn_to("waiting", f"{error.reason}: {error}")
+        elif isinstance(error, LlmTrouble) and not isinstance(error, BadRequest):
+            self.turn_to("waiting", f"llm: {error}")
+        else:
+            self.turn_to("failed", str(error))
+
+
+def _with_company(event: Event) -> tuple[Event, ...]:
+    """A call's own reports are stored with it, so that a repeated call cannot report twice."""
+    if isinstance(event, CallEnded):
+        return (*event.also, event)
+    if isinstance(event, TurnClosed):
+        return (*(also for end in event.ended for also in end.also), event)
+    return (event,)

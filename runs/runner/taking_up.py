@@ -1,0 +1,145 @@
+"""An agent from what the archive holds: the same whether the run is new, goes on, or comes out of a crash."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+
+from runs.engine import tokens
+from runs.engine.assemble import Parts, assemble
+from runs.engine.events import TurnLost
+from runs.engine.llm import connect
+from runs.engine.llm.connect import is_rehearsal
+from runs.engine.loop import Agent, Open
+from runs.engine.memory import SystemClock
+from runs.engine.messages import Counted, Kind
+from runs.engine.middleware.base import Numbers, Record, Spent
+from runs.engine.policy.model import from_mapping
+from runs.engine.ports import Cancel, Llm, Sandbox
+from runs.engine.sandbox import choose
+from runs.engine.settle import Settled
+from runs.engine.window.gauge import Measured
+from runs.store.layers import DbHistory, files_of
+from runs.store.resume import OpenTurn, Standing
+
+SLOTS = 1000
+"""Uids that commands run under when the worker is root, one a run modulo this."""
+
+
+def take_up(standing: Standing, cancel: Cancel) -> Agent:
+    run, found = standing.run, standing.open
+    files = files_of(run.slug)
+    answered = found if found and found.answer else None
+    return assemble(
+        Parts(
+            slug=run.slug,
+            policy=from_mapping(run.policy),
+            llm=llm_of(run.llm, str(run.options.get("pace") or "human")),
+            version=standing.version,
+            messages=standing.messages,
+            workspace=Path(run.workspace),
+            files=files,
+            history=DbHistory(run),
+            sandbox=_sandbox(is_rehearsal(run.llm), run.pk % SLOTS),
+            clock=SystemClock(),
+            cancel=cancel,
+            spool=files.folder / "exec",
+            turn=answered.number if answered else run.turn_no,
+            attempts=standing.next.attempts,
+            notes=standing.notes,
+            numbers=_numbers(standing),
+            spent=_spent(standing),
+            record=_record(standing),
+            measured=_measured(standing),
+            ratio=_ratio(standing),
+            found=_open(answered) if answered else None,
+        )
+    )
+
+
+def lost_attempt(standing: Standing) -> TurnLost | None:
+    """An llm call whose worker is gone: nothing of it is known, the turn is tried again."""
+    found = standing.open
+    if found is None or found.answer is not None:
+        return None
+    return TurnLost(turn=found.number, attempt=found.attempt, reason="the worker stopped while the llm answered")
+
+
+@cache
+def llm_of(llm: str, pace: str) -> Llm:
+    """One client for all runs of an llm in this process. Raises LlmTrouble, UnknownLlm."""
+    environment = settings.AGENTDASH
+    return connect(
+        llm,
+        key=environment.anthropic_api_key,
+        auth_token=environment.anthropic_auth_token,
+        base_url=environment.anthropic_base_url,
+        pace=pace,
+        prices=getattr(settings, "AGENTDASH_PRICES", {}),
+    )
+
+
+def _sandbox(rehearsal: bool, slot: int) -> Sandbox:
+    made = (Path(settings.AGENTDASH_HOME) / "workspaces",)
+    return choose(rehearsal=rehearsal, python=Path(sys.executable), uid_slot=slot, made=made)
+
+
+def _numbers(standing: Standing) -> Numbers:
+    upcoming = standing.next
+    return Numbers(
+        message=upcoming.message, version=upcoming.version, edit=upcoming.edit, episode=upcoming.episode
+    )
+
+
+def _spent(standing: Standing) -> Spent:
+    run, sums = standing.run, standing.sums
+    return Spent(
+        turns=run.turn_no,
+        tokens=sums.input + sums.output + sums.cache_read + sums.cache_write,
+        cost=sums.cost,
+        started_ms=int(run.created_at.timestamp() * 1000),
+    )
+
+
+def _record(standing: Standing) -> Record:
+    failures = standing.failures
+    return Record(
+        compacted_at=standing.compacted,
+        failures=len(failures),
+        failed_at=failures[-1] if failures else 0,
+        episode=standing.episode,
+    )
+
+
+def _measured(standing: Standing) -> Measured | None:
+    last = standing.measured
+    if last is None or last.version != standing.version.number:
+        return None
+    return Measured(version=last.version, upto=last.upto, prompt=last.prompt)
+
+
+def _ratio(standing: Standing) -> float:
+    """What usage taught so far: stored sizes of results are estimates that were corrected by it."""
+    results = [message for message in standing.messages if message.kind is Kind.RESULTS]
+    rough = [message for message in results if message.counted is Counted.ESTIMATE][-20:]
+    raw = sum(tokens.of_content(message.content) for message in rough)
+    return sum(message.tokens for message in rough) / raw if raw else 1.0
+
+
+def _open(found: OpenTurn) -> Open:
+    settled = {
+        known.call.id: Settled(
+            result=known.result, started=f"{known.started_at:%H:%M:%S}" if known.started_at else ""
+        )
+        for known in found.calls
+    }
+    return Open(
+        attempt=found.attempt,
+        calls=tuple(known.call for known in found.calls),
+        settled=settled,
+        stop_reason="tool_use" if found.calls else "end_turn",
+        cost=found.cost,
+    )
