@@ -22,6 +22,7 @@ from .process import Launch, execute
 STAGE = Path("/run/agentdash")
 """Where a root worker binds what the command's uid could not reach (a workspace below /root, mode 0700)."""
 
+PROGRAM = "bwrap"
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 PASSWD = b"nobody:x:65534:65534:nobody:/tmp/home:/bin/bash\n"
 GROUP = b"nogroup:x:65534:\n"
@@ -107,7 +108,7 @@ class Bwrap:
     def _inner(self, workspace: Path, fds: Sequence[int]) -> list[str]:
         source = STAGE / "workspace" if self.staged else workspace
         argv = [
-            "bwrap",
+            PROGRAM,
             "--unshare-all",
             "--unshare-user",
             "--disable-userns",
