@@ -1,4 +1,4 @@
-"""Orders as the owner of a run sees them: what is pending, in the order in which it applies."""
+"""Orders: what is pending, in the order in which it applies, and which state of a run takes which order."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from runs.models import Order
+from runs.models import Event, Order, State
 
 from .archive import OrderAnswer
 
-__all__ = ["AT_BOUNDARY", "Asked", "OrderAnswer", "pending", "stop_now_asked"]
+__all__ = [
+    "ALLOWED",
+    "AT_BOUNDARY",
+    "KINDS",
+    "Asked",
+    "OrderAnswer",
+    "outdated",
+    "pending",
+    "refusal",
+    "stop_now_asked",
+]
 
 AT_BOUNDARY = (
     "stop_now",
@@ -28,6 +38,44 @@ AT_BOUNDARY = (
     "step",
 )
 """At a boundary orders apply by kind, in this order (reliability.md §3b), and within a kind as they came."""
+
+KINDS = ("pause", "resume", "step", "stop", "stop_now", "say", "compact", "clear")
+SINGLE_FLIGHT = ("compact", "clear", "pause", "stop")
+"""Of these a run has at most one that waits: two people who press Compact want one compaction."""
+
+TIED_TO_SCREEN = ("compact", "clear")
+EDITED = {
+    "compact": "compacted",
+    "clear": "cleared",
+    "clear_results": "cleared of old results",
+    "undo": "set back",
+}
+
+
+def _row(**refused: str) -> Mapping[str, str]:
+    return {kind: refused.get(kind, "") for kind in KINDS}
+
+
+def _ended(state: str, *but: str) -> Mapping[str, str]:
+    why = f"the run is {state}: write to it and it goes on"
+    return {kind: "" if kind in ("say", *but) else why for kind in KINDS}
+
+
+_GOING = _row(
+    resume="the run is going on already",
+    step="only a paused run takes a step: pause it first",
+)
+
+ALLOWED: Mapping[State, Mapping[str, str]] = {
+    State.READY: _GOING,
+    State.RUNNING: _GOING,
+    State.WAITING: _row(step="only a paused run takes a step, and this one is waiting: pause it first"),
+    State.PAUSED: _row(),
+    State.DONE: _ended("done"),
+    State.FAILED: _ended("failed", "resume"),
+    State.STOPPED: _ended("stopped"),
+}
+"""state × order → why it is refused, "" where it is taken (design.md §6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +107,25 @@ def stop_now_asked(run_ids: Sequence[int]) -> dict[int, Asked]:
         for row in rows
         if row.kind == "stop_now" or row.args.get("how") == "interrupt"
     }
+
+
+def refusal(state: str, kind: str) -> str:
+    """Why a run in that state does not take that order, or ""."""
+    return ALLOWED[State(state)].get(kind, f"agentdash knows no order {kind!r}")
+
+
+def outdated(run_id: int, seen_seq: int | None) -> str:
+    """Why an order given on a screen that showed events up to `seen_seq` is refused, or "".
+
+    Whoever pressed Compact before seeing that the window was just compacted does not want a second one.
+    """
+    if seen_seq is None:
+        return ""
+    edits = Event.objects.filter(run_id=run_id, seq__gt=seen_seq, kind="window.edited").order_by("seq")
+    for seq, data in edits.values_list("seq", "data"):
+        if verb := EDITED.get(data["kind"]):
+            return f"the window was {verb} at event {seq}"
+    return ""
 
 
 def _rank(kind: str) -> int:

@@ -36,6 +36,7 @@ class OpenTurn:
     version: int
     upto: int
     answer: Message | None
+    stop_reason: str
     usage: Usage
     cost: int
     calls: tuple[OpenCall, ...]
@@ -155,6 +156,7 @@ def _open_turn(run_id: int, messages: tuple[Message, ...]) -> OpenTurn | None:
         version=row.version,
         upto=row.upto,
         answer=answer,
+        stop_reason=row.stop_reason,
         usage=read_usage(row.usage),
         cost=row.cost,
         calls=_calls(run_id, row.number, answer) if answer else (),

@@ -77,6 +77,8 @@ def _(event: events.CallStarted, batch: Batch) -> None:
 
 @write.register
 def _(event: events.CallEnded, batch: Batch) -> None:
+    for told in event.also:
+        write(told, batch)
     sets: Sets = {"status": event.status.value, "ended_at": sql.stamp(batch.at), "ms": event.ms}
     sets |= {"bytes": event.bytes, "tokens": event.tokens, "result_id": batch.result(event.result)}
     _call(batch, event.turn, event.call.id, sets)
