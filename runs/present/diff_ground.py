@@ -1,0 +1,33 @@
+"""The ground of an estimate, read from the archive: the window now, how fast it grows, what it costs."""
+
+from __future__ import annotations
+
+from runs.models import Episode, Run
+from runs.store import page_reads
+
+from . import diff_window
+from .diff_estimate import Ground, stubs
+from .diff_page import price_of
+from .vitals import LOOK_BACK, growth, policy_of
+
+
+def ground(run: Run) -> Ground | None:
+    """None before the first turn: there is nothing to compact yet."""
+    frame = diff_window.frame_of(run)
+    last = page_reads.last_closed(run)
+    if frame is None or last is None:
+        return None
+    sizes, entries = diff_window.load(run, frame, run.version, page_reads.last_message(run))
+    episode = Episode.objects.filter(run=run).order_by("-number").first()
+    return Ground(
+        entries=entries,
+        sizes=sizes,
+        policy=policy_of(run),
+        limit=last.limit,
+        window=run.sums.get("window", {}).get("final") or last.window,
+        growth=growth(page_reads.recent_closed(run, LOOK_BACK)) or 0.0,
+        turn=run.turn_no,
+        price=price_of(run.llm),
+        episode=episode.tokens if episode else 0,
+        stubs=stubs(entries, sizes),
+    )

@@ -1,0 +1,160 @@
+"""Everything the page of one edit shows, read from the archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max, Min
+
+from runs.engine.errors import EngineError
+from runs.engine.llm import capability
+from runs.engine.ports import Price
+from runs.engine.window.diff import Fate
+from runs.models import Edit, Episode, Run, Turn
+
+from . import diff_cost, diff_window, numbers
+from .diff import Comparison, Row, Sum
+from .diff_labels import Name
+from .diff_map import Look, Map, draw
+from .diff_read import read
+from .edits import kind_of, number_of
+
+WORDS = {
+    Fate.KEPT: "kept",
+    Fate.FOLDED: "folded",
+    Fate.CLEARED: "cleared",
+    Fate.OFFLOADED: "offloaded",
+    Fate.PINNED: "word for word",
+    Fate.RE_ENTERED: "re-entered",
+    Fate.DROPPED: "dropped",
+    Fate.ADDED: "added",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockRow:
+    """One line of the list. `after` is what stands after: a number, "same", or where it went."""
+
+    row: Row
+    part: str
+    turn: int
+    text: str
+    code: str
+    icon: str
+    after: str
+    word: str
+
+    @property
+    def key(self) -> str:
+        return self.row.key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A filter of the list: one class with its count and its share of both totals."""
+
+    word: str
+    sum: Sum
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """One edit. `comparison` is None when it failed: the window stayed as it was."""
+
+    run: Run
+    edit: Edit
+    kind: str
+    number: int
+    epoch: int
+    llm: str
+    limit: int
+    episode: Episode | None
+    cost: diff_cost.Cost
+    price: Price | None
+    comparison: Comparison | None = None
+    blocks: tuple[BlockRow, ...] = ()
+    chips: tuple[Chip, ...] = ()
+    map: Map | None = None
+    previous: int | None = None
+    following: int | None = None
+
+    @property
+    def paid_back(self) -> int | None:
+        return self.cost.paid_back_at(self.edit.turn)
+
+    @property
+    def freed(self) -> int:
+        return self.edit.tokens_before - (self.edit.tokens_after or self.edit.tokens_before)
+
+
+def page(run: Run, edit: Edit) -> Page:
+    """The page of an edit: a dozen queries, whatever the length of the run."""
+    about = _about(run, edit)
+    frame = diff_window.frame_of(run, edit.turn)
+    if edit.after is None or edit.state == "failed" or frame is None:
+        spent = diff_cost.Cost(call=edit.cost or None, rewritten=0, rewrite=None, saves=None, turns=None)
+        return Page(cost=spent, **about)
+    found = read(run, edit)
+    names = {row.key: found.name(row) for row in found.comparison.rows}
+    totals = found.comparison.totals
+    rewritten = diff_cost.rewritten(found.comparison)
+    freed = totals.before - totals.after
+    looks = {key: Look(part=name.part, label=name.whole, turn=found.turn(key)) for key, name in names.items()}
+    return Page(
+        cost=diff_cost.cost(call=edit.cost, rewritten=rewritten, freed=freed, price=about["price"]),
+        comparison=found.comparison,
+        blocks=tuple(_block(row, names[row.key], found.turn(row.key), edit) for row in found.comparison.rows),
+        chips=tuple(Chip(word=WORDS[item.fate], sum=item) for item in found.comparison.sums()),
+        map=draw(found.comparison, looks),
+        **about,
+    )
+
+
+def _about(run: Run, edit: Edit) -> dict[str, Any]:
+    rows = Edit.objects.filter(run=run)
+    turn = Turn.objects.filter(run=run, number=edit.turn).order_by("-attempt").first()
+    cuts = rows.filter(kind__in=("compact", "clear"), state="applied", number__lt=edit.number)
+    return {
+        "run": run,
+        "edit": edit,
+        "kind": kind_of(edit),
+        "number": number_of(edit),
+        "epoch": cuts.count() + 1,
+        "llm": turn.frame.llm if turn else run.llm,
+        "limit": (turn.limit if turn else 0) or run.sums.get("window", {}).get("limit", 0),
+        "episode": Episode.objects.filter(run=run, number=edit.episode).first() if edit.episode else None,
+        "price": price_of(run.llm),
+        "previous": rows.filter(number__lt=edit.number).aggregate(number=Max("number"))["number"],
+        "following": rows.filter(number__gt=edit.number).aggregate(number=Min("number"))["number"],
+    }
+
+
+def price_of(llm: str) -> Price | None:
+    """What an llm costs, as far as our table knows."""
+    try:
+        return capability(llm).price
+    except EngineError:
+        return None
+
+
+def _block(row: Row, name: Name, turn: int, edit: Edit) -> BlockRow:
+    return BlockRow(
+        row=row,
+        part=name.part,
+        turn=turn,
+        text=name.text,
+        code=name.code,
+        icon=name.icon,
+        after=_after(row, edit),
+        word=WORDS[row.fate],
+    )
+
+
+def _after(row: Row, edit: Edit) -> str:
+    """What stands in the window after: tokens, "same", or where the entry went."""
+    if row.fate is Fate.FOLDED:
+        return f"in #{edit.episode}" if edit.episode else numbers.MINUS
+    if row.after is None:
+        return "\u2013"
+    return "same" if row.before is row.after and row.fate is not Fate.RE_ENTERED else f"{row.tokens_after:,}"

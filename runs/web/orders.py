@@ -1,0 +1,99 @@
+"""What a person asks of a run: POST makes one order; the answer comes from the owner, never from here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from runs import control
+from runs.models import Order, Run
+from runs.present.fleet_json import ordered
+
+from . import api
+
+LONGEST_WAIT = 10.0
+NUMBERS = ("n", "keep")
+
+
+@require_POST
+def order(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """202 with the order while pending, 200 once answered, 409 when rejected, 422 when it makes no sense.
+
+    `?wait=` holds the answer back until the owner has spoken, at most ten seconds.
+    """
+    run = api.the_run(request, slug)
+    try:
+        args = _args(request)
+        made = control.order(
+            request.user,
+            run,
+            kind,
+            args,
+            client_key=_text(request, "client_key"),
+            seen_seq=_seen(request),
+        )
+    except control.Invalid as mistake:
+        return _invalid(request, run, kind, str(mistake))
+    wait = min(api.seconds(request.GET.get("wait", "")), LONGEST_WAIT)
+    if wait:
+        made = control.wait_for(made, wait)
+    return _answer(request, run, made)
+
+
+def _args(request: HttpRequest) -> dict[str, Any]:
+    """Arguments from a form or from JSON; what is empty was not given."""
+    given = _json(request) if request.content_type == "application/json" else dict(request.POST.items())
+    left_out = ("csrfmiddlewaretoken", "client_key", "seen_seq")
+    args = {key: value for key, value in given.items() if key not in left_out and value not in ("", None)}
+    return {key: _number(key, value) if key in NUMBERS else value for key, value in args.items()}
+
+
+def _json(request: HttpRequest) -> dict[str, Any]:
+    try:
+        given = json.loads(request.body or b"{}")
+    except (ValueError, RecursionError):
+        raise control.Invalid(
+            "The body is not valid JSON. Send an object with the order's arguments."
+        ) from None
+    if not isinstance(given, dict):
+        raise control.Invalid("The body must be a JSON object with the order's arguments.")
+    return given
+
+
+def _number(name: str, value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    raise control.Invalid(f"{name} must be a whole number, and is {value!r}.")
+
+
+def _text(request: HttpRequest, name: str) -> str | None:
+    return request.POST.get(name) or request.headers.get("Idempotency-Key") or None
+
+
+def _seen(request: HttpRequest) -> int | None:
+    return api.number(request.POST, "seen_seq", 0) or None
+
+
+def _invalid(request: HttpRequest, run: Run, kind: str, sentence: str) -> HttpResponse:
+    if api.wants_json(request):
+        return api.refused(sentence, 422)
+    page = {"run": run, "kind": kind, "sentence": sentence}
+    if request.headers.get("HX-Request"):
+        return render(request, "dialogs/refused.html", page, status=422)
+    return render(request, "errors/order.html", page, status=422)
+
+
+def _answer(request: HttpRequest, run: Run, made: Order) -> HttpResponse:
+    status = {"pending": 202, "rejected": 409, "expired": 409}.get(made.state, 200)
+    if api.wants_json(request):
+        return JsonResponse(ordered(made), status=status)
+    if request.headers.get("HX-Request"):
+        return render(request, "dialogs/asked.html", {"run": run, "order": made}, status=202)
+    return HttpResponseRedirect(reverse("run", args=[run.slug]))
