@@ -16,9 +16,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.contrib.auth import login as start_session
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, HttpResponseRedirect, JsonResponse
 from django.http.request import validate_host
 from django.shortcuts import render
@@ -34,9 +33,9 @@ SPENT = "This link was used already, or is too old. Ask for a fresh one with: ag
 Respond = Callable[[HttpRequest], HttpResponse]
 
 
-def local() -> AbstractBaseUser:
+def local() -> User:
     """The one person of an embedded installation."""
-    user, _ = get_user_model().objects.get_or_create(
+    user, _ = User.objects.get_or_create(
         username="local", defaults={"is_staff": True, "is_superuser": True, "password": "!"}
     )
     return user
@@ -127,7 +126,9 @@ class Locked:
         if request.headers.get("HX-Request"):
             return HttpResponse(status=401, headers={"HX-Redirect": reverse("login")})
         if "application/json" in request.headers.get("Accept", ""):
-            return JsonResponse({"error": "Log in first: agentdash link prints a one-time address."}, status=401)
+            return JsonResponse(
+                {"error": "Log in first: agentdash link prints a one-time address."}, status=401
+            )
         return HttpResponseRedirect(to)
 
 
@@ -185,4 +186,6 @@ def socket_is_ours(headers: dict[bytes, bytes], scheme: str) -> bool:
     hostname = urlsplit(f"//{host}").hostname or ""
     bare = f"[{hostname}]" if ":" in hostname else hostname
     ours = settings.AGENTDASH.public_url or f"{'https' if scheme == 'wss' else 'http'}://{host}"
-    return validate_host(bare, settings.ALLOWED_HOSTS) and headers.get(b"origin", b"").decode("latin-1") == ours
+    return (
+        validate_host(bare, settings.ALLOWED_HOSTS) and headers.get(b"origin", b"").decode("latin-1") == ours
+    )

@@ -70,7 +70,8 @@ class Transport(memory.Transport):
         while True:
             heard = bed.calls
             try:
-                return self.cycle.get(self._deliver, timeout=timeout)
+                self.cycle.get(self._deliver, timeout=timeout)  # type: ignore[union-attr]
+                return
             except Empty:
                 left = None if end is None else end - time.monotonic()
                 if bed.leaving or (left is not None and left <= 0) or not bed.sleep(heard, left):

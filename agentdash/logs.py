@@ -51,7 +51,11 @@ def settings(home: Path | None) -> dict[str, Any]:
             "encoding": "utf-8",
         }
     structlog.configure(
-        processors=[structlog.stdlib.filter_by_level, *BEFORE, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *BEFORE,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
@@ -63,7 +67,10 @@ def settings(home: Path | None) -> dict[str, Any]:
         "handlers": handlers,
         "root": {"handlers": list(handlers), "level": "WARNING"},
         "loggers": {name: {"level": "INFO"} for name in ("agentdash", "runs", "celery.worker.strategy")}
-        | {"uvicorn": {"level": "WARNING"}, "django": {"level": "WARNING", "handlers": [], "propagate": True}},
+        | {
+            "uvicorn": {"level": "WARNING"},
+            "django": {"level": "WARNING", "handlers": [], "propagate": True},
+        },
     }
 
 

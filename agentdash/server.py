@@ -30,7 +30,9 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         cure = f"Take another one with --port, like --port {port % 65535 + 1}, or set AGENTDASH_PORT."
-        raise PortTaken(f"Port {port} on {host} cannot be used: {(error.strerror or '').lower()}. {cure}") from None
+        raise PortTaken(
+            f"Port {port} on {host} cannot be used: {(error.strerror or '').lower()}. {cure}"
+        ) from None
     return sock
 
 
@@ -49,6 +51,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 ws_max_size=65_536,
                 ws_ping_interval=20,
+                ws_per_message_deflate=False,
                 timeout_graceful_shutdown=GRACE,
             )
         )
@@ -77,7 +80,9 @@ def serving(sock: socket.socket) -> Iterator[str]:
     host, port = sock.getsockname()[:2]
     try:
         if not server.up.wait(15):
-            raise RuntimeError("The server did not start within 15 s. Start again; agentdash.log says what held it.")
+            raise RuntimeError(
+                "The server did not start within 15 s. Start again; agentdash.log says what held it."
+            )
         yield f"http://{host}:{port}"
     finally:
         server.should_exit = True

@@ -101,7 +101,9 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {} if AGENTDASH.embedded else {"socket_connect_timeout": 2, "socket_timeout": 10, "visibility_timeout": 3600}
+    {}
+    if AGENTDASH.embedded
+    else {"socket_connect_timeout": 2, "socket_timeout": 10, "visibility_timeout": 3600}
 )
 
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.urls import include, path
 
@@ -12,5 +10,10 @@ from agentdash import door
 urlpatterns = [
     path("login", door.login, name="login"),
     path("admin/", admin.site.urls),
-    *([path("", include("runs.web.urls"))] if find_spec("runs.web.urls") else []),
+    path("", include("runs.web.urls")),
 ]
+
+handler400 = "runs.web.health.bad_request"
+handler403 = "runs.web.health.forbidden"
+handler404 = "runs.web.health.not_found"
+handler500 = "runs.web.health.broken"

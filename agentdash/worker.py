@@ -23,7 +23,9 @@ class Worker:
         inproc.bed.leaving = False
         self.thread.start()
         if not self.ready.wait(15):
-            raise RuntimeError("The worker did not start within 15 s. Start again; agentdash.log says what held it.")
+            raise RuntimeError(
+                "The worker did not start within 15 s. Start again; agentdash.log says what held it."
+            )
 
     def _work(self, slices: int) -> None:
         # The signal worker_ready is not sent by a bare controller, so its callback tells.

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import time
-from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -34,29 +33,38 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     feed: feed.Feed | None = None
     pumping: asyncio.Task[None] | None = None
+    ended = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:  # not in disconnect, which a broken connection may never reach
+            if self.feed:
+                feed.leave(self.feed)
+            if self.pumping:
+                self.pumping.cancel()
 
     async def connect(self) -> None:
         await self.accept()
-        user = self.scope["user"]
-        if not user.is_authenticated:
-            await self.close(LOGGED_OUT)
+        if not self.scope["user"].is_authenticated:
+            await self._end(LOGGED_OUT)
             return
-        run_id = await _visible(user.pk, self.scope["url_route"]["kwargs"]["slug"])
+        run_id = await _visible(self.scope["user"].pk, self.scope["url_route"]["kwargs"]["slug"])
         if run_id is None:
-            await self.close(NO_SUCH_RUN)
+            await self._end(NO_SUCH_RUN)
             return
-        self.heard, self.heard_since = 0, time.monotonic()
         self.group = groups.run(run_id)
+        self.meter = Meter()
         await self.channel_layer.group_add(self.group, self.channel_name)
         self.feed = feed.enter(run_id)
         self.pump = Pump(self.feed, self.send)
         self.pumping = asyncio.create_task(self._pump())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self.feed is None:
+        if self.ended:
             return
-        if wrong := self._wrong(text_data):
-            await self.close(wrong)
+        if wrong := self.meter.wrong(text_data):
+            await self._end(wrong)
             return
         match _parsed(text_data or ""):
             case {"t": "hello", "seq": int(seq)}:
@@ -67,18 +75,7 @@ class RunConsumer(AsyncWebsocketConsumer):
             case {"t": "ping"}:
                 self.pump.ping()
             case _:
-                await self.close(POLICY)
-
-    def _wrong(self, text: str | None) -> int:
-        if text is None:
-            return UNSUPPORTED
-        if len(text) > INBOUND_BYTES:
-            return TOO_BIG
-        now = time.monotonic()
-        if now - self.heard_since >= 1:
-            self.heard, self.heard_since = 0, now
-        self.heard += 1
-        return POLICY if self.heard > INBOUND_A_SECOND else 0
+                await self._end(POLICY)
 
     async def poke(self, message: dict[str, Any]) -> None:
         self.pump.poke(message["seq"])
@@ -86,27 +83,40 @@ class RunConsumer(AsyncWebsocketConsumer):
     async def typed(self, message: dict[str, Any]) -> None:
         self.pump.type(message["delta"])
 
+    async def abandoned(self, _message: dict[str, Any]) -> None:
+        await self.websocket_disconnect({"code": TRY_LATER})
+
     async def disconnect(self, code: int) -> None:
-        if self.feed is None:
-            return
-        await self.channel_layer.group_discard(self.group, self.channel_name)
-        feed.leave(self.feed)
-        if self.pumping and self.pumping is not asyncio.current_task():
-            self.pumping.cancel()
+        self.ended = True
+        if self.feed:
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    async def _end(self, code: int) -> None:
+        if not self.ended:
+            self.ended = True
+            await self.close(code)
 
     async def _pump(self) -> None:
         try:
-            await self.close(await self._moved())
+            await self._end(await self._moved())
         except Blocked:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    await self.close(TRY_LATER)
+            await self._abandon()
+        except OSError:
+            pass  # the browser has gone, and the consumer hears of it on its own
         except Exception:  # the page comes back and reads on; a silent socket would look like a quiet run
             log.exception("the socket of %s broke", self.group)
-            await self.close(BROKEN)
+            await self._end(BROKEN)
+
+    async def _abandon(self) -> None:
+        """Close on a browser that takes nothing: it may not even take the closing."""
+        try:
+            async with asyncio.timeout(1):
+                await self._end(TRY_LATER)
+        except TimeoutError:
+            await self.channel_layer.send(self.channel_name, {"type": "abandoned"})
 
     async def _moved(self) -> int:
-        """Move events until the session ends; returns the code to close with."""
+        """Move events until there is a reason not to; returns the code to close with."""
         checked = time.monotonic()
         while True:
             await self.pump.beat()
@@ -114,6 +124,26 @@ class RunConsumer(AsyncWebsocketConsumer):
                 checked = time.monotonic()
                 if not await _still_in(self.scope["session"].session_key, self.scope["user"].pk):
                     return LOGGED_OUT
+
+
+class Meter:
+    """Counts what a browser says."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.since = time.monotonic()
+
+    def wrong(self, text: str | None) -> int:
+        """The code to close with for this message, 0 when it may pass."""
+        if text is None:
+            return UNSUPPORTED
+        if len(text) > INBOUND_BYTES:
+            return TOO_BIG
+        now = time.monotonic()
+        if now - self.since >= 1:
+            self.count, self.since = 0, now
+        self.count += 1
+        return POLICY if self.count > INBOUND_A_SECOND else 0
 
 
 def _parsed(text: str) -> Any:

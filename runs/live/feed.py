@@ -104,6 +104,11 @@ def leave(feed: Feed) -> None:
         _feeds.pop(feed.run_id, None)
 
 
+def watchers(run_id: int) -> int:
+    """How many pages watch this run through this process."""
+    return _feeds[run_id].watchers if run_id in _feeds else 0
+
+
 def frames(lines: list[Line]) -> list[str]:
     """The lines as messages of the socket, none much larger than FRAME_BYTES unless a single event is."""
     packed: list[list[str]] = []

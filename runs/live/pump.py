@@ -90,7 +90,9 @@ class Pump:
     async def _snapshot(self) -> None:
         snapshot = await self.feed.snapshot()
         self.seq = snapshot.seq
-        await self._out(json.dumps({"t": "snapshot", "seq": snapshot.seq, "html": snapshot.html}, ensure_ascii=False))
+        await self._out(
+            json.dumps({"t": "snapshot", "seq": snapshot.seq, "html": snapshot.html}, ensure_ascii=False)
+        )
 
     async def _typed(self) -> None:
         while self.typing:
