@@ -34,7 +34,7 @@ from .middleware.compact import Compact
 from .ports import Answer, ToolContext, ToolResult
 from .settle import Settled, ended, skipped
 from .tools import Toolbox, may_run
-from .window.gauge import Reading
+from .window.gauge import Reading, sent_back
 from .window.head import notice
 
 MOST_PAUSES = 5
@@ -252,7 +252,7 @@ class Agent:
         self.desk.numbers.message = message.number + 1
 
     def _message(self, answer: Answer, content: tuple[Block, ...]) -> Message:
-        whole = len(content) == len(answer.content)
+        whole = len(content) == len(answer.content) and answer.usage.output > 0
         return Message(
             number=self.desk.numbers.message,
             role=Role.ASSISTANT,
@@ -260,8 +260,8 @@ class Agent:
             kind=Kind.ANSWER,
             turn=self.desk.turn,
             content=content,
-            tokens=answer.usage.output if whole else tokens.of_content(content),
-            counted=Counted.USAGE if whole and answer.usage.output else Counted.ESTIMATE,
+            tokens=sent_back(answer.usage, self.desk.llm.capability) if whole else tokens.of_content(content),
+            counted=Counted.USAGE if whole else Counted.ESTIMATE,
         )
 
     def _results(self, results: Sequence[Block]) -> Message:

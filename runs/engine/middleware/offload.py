@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..events import Event, Form, Item, Trigger
 from ..messages import Kind
@@ -21,7 +21,10 @@ class Offload(Technique):
         yield from self.after_turn(window)
 
     def after_turn(self, window: Window) -> Iterator[Event]:
-        fresh = [entry for entry in window if entry.message.number > window.version.base]
+        yield from self.offload([entry for entry in window if entry.message.number > window.version.base], window)
+
+    def offload(self, fresh: Sequence[Entry], window: Window) -> Iterator[Event]:
+        """Offload those of these entries that are too large: one edit, or none."""
         wanted = [entry for entry in fresh if self._too_large(entry, window)]
         if not wanted:
             return

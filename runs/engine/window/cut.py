@@ -37,11 +37,13 @@ def tail_start(entries: Sequence[Entry], sizes: Sequence[int], keep: Keep) -> in
 
 
 def messages_start(entries: Sequence[Entry], count: int) -> int:
-    """Index of the first kept entry when a person asked for `count` messages: moved back to a legal cut."""
-    if count <= 0 and is_closed(entries):
-        return len(entries)
+    """Index of the first kept entry when a person asked for `count` messages: at most so many, from a legal cut on."""
     wanted = len(entries) - count
-    return max((at for at in legal_cuts(entries) if at <= wanted), default=0)
+    legal = legal_cuts(entries)
+    after = [at for at in legal if at >= wanted]
+    if after:
+        return after[0]
+    return legal[-1] if legal and not is_closed(entries) else len(entries)
 
 
 def legal_cuts(entries: Sequence[Entry]) -> list[int]:

@@ -1,0 +1,31 @@
+"""The troubles of others that the engine survives today, each as its own test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .__main__ import verdict
+from .expand import load
+
+FILE = Path(__file__).with_name("cases.jsonl")
+SURVIVED = (
+    "A01 A03 A06 A10 A11 A13 A14 A16 A17 A22 B01 B03 B06 B08 B09 B11 B12 C02 C03 C05 C09 C13 C18 C20 C22 C24"
+).split()
+CASES = {case["id"]: case for case in load(FILE)}
+
+
+@pytest.mark.parametrize("name", SURVIVED)
+def test_case(name: str) -> None:
+    assert verdict(CASES[name])["problems"] == []
+
+
+def test_an_unknown_operation_fails_its_case() -> None:
+    case: dict[str, Any] = {"id": "X", "operation": "levitate", "messages": [], "params": {}, "checks": []}
+    assert not verdict(case)["pass"]
+
+
+def test_an_unknown_word_fails_its_case() -> None:
+    assert not verdict({**CASES["C22"], "checks": ["sparkles"]})["pass"]
