@@ -9,6 +9,7 @@ from typing import Any
 from runs.engine.events import CompactionFailed, Event, Said, Trigger, WindowEdited
 from runs.engine.loop import Agent
 from runs.engine.middleware.base import Asked as EditAsked
+from runs.store import orders
 from runs.store.archive import OrderAnswer, StateChange
 from runs.store.orders import Asked
 
@@ -26,8 +27,12 @@ class Applied:
 
 
 def apply(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    """Apply one order to a run in `state`. The last Applied carries the answer."""
-    yield from _VERBS[asked.kind](agent, asked, state)
+    """Apply one order to a run in `state`, which may have changed since it was given. The last one answers."""
+    why = orders.refusal(state, asked.kind)
+    if why:
+        yield _refused(asked, why)
+    else:
+        yield from _VERBS[asked.kind](agent, asked, state)
 
 
 def waits(asked: Asked, state: str) -> bool:
@@ -44,32 +49,19 @@ def _refused(asked: Asked, reason: str) -> Applied:
 
 
 def _stop(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    if state in ENDED:
-        yield _refused(asked, f"The run is already {state}.")
-    else:
-        yield _done(asked, StateChange(state="stopped", reason="person"))
+    yield _done(asked, StateChange(state="stopped", reason="person"))
 
 
 def _pause(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    if state in WORKING:
-        yield _done(asked, StateChange(state="paused", reason="person"))
-    else:
-        yield _refused(asked, f"The run is {state}, so there is nothing to pause.")
+    yield _done(asked, StateChange(state="paused", reason="person"))
 
 
 def _resume(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    if state in ("paused", "waiting", "failed"):
-        yield _done(asked, StateChange(state="running"))
-    else:
-        yield _refused(asked, f"The run is {state}, so there is nothing to resume.")
+    yield _done(asked, StateChange(state="running"))
 
 
 def _step(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    if state != "paused":
-        yield _refused(asked, f"The run is {state}: only a paused run can step.")
-        return
-    count = max(1, int(asked.args.get("n") or 1))
-    yield _done(asked, StateChange(state="running", reason=stepping(count)))
+    yield _done(asked, StateChange(state="running", reason=stepping(int(asked.args["n"]))))
 
 
 def stepping(left: int) -> str:
