@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import re
 import secrets
 import stat
 import sys
@@ -22,6 +23,9 @@ from pathlib import Path
 SIZE_CAP = 64 * 1024 * 1024
 MOUNTED = "/workspace"
 """Where a command in the sandbox sees the workspace; such paths are taken as relative ones."""
+
+UNNAMEABLE = re.compile("[\x00-\x1f\x7f\u2400\ufffd]")
+DEEPEST = 64
 
 OPENAT2 = 437
 AT_LEAST = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY
@@ -39,7 +43,7 @@ class _OpenHow(ctypes.Structure):
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """The components of a relative path; () for the folder itself. Refuses absolute paths, `..` and NUL."""
+    """The components of a relative path; () for the folder itself. Refuses what leads out of it."""
     given = path.strip()
     if given == MOUNTED or given.startswith(MOUNTED + "/"):
         given = given[len(MOUNTED) :].lstrip("/")
@@ -48,8 +52,10 @@ def parts_of(path: str) -> tuple[str, ...]:
     parts = tuple(part for part in given.split("/") if part not in ("", "."))
     if ".." in parts:
         raise PathTrouble(f"{path!r} leads out with `..`. Name a path inside the workspace, without `..`.")
-    if "\x00" in given:
-        raise PathTrouble("A path cannot hold a NUL character. Leave it out.")
+    if UNNAMEABLE.search(given):
+        raise PathTrouble("The path holds a control character or one that was lost. Use plain characters.")
+    if len(parts) > DEEPEST:
+        raise PathTrouble(f"The path goes more than {DEEPEST} folders deep. Choose a shorter one.")
     return parts
 
 

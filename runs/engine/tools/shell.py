@@ -42,8 +42,7 @@ class RunCommand:
             return refused(f"The command was not run. {why}")
         if len(given.command.encode()) > COMMAND_BYTES:
             return refused(
-                f"The command is longer than {COMMAND_BYTES:,} bytes. Write it to a file with write_file and "
-                "run that."
+                f"The command is longer than {COMMAND_BYTES:,} bytes. Write it to a file with write_file and run that."
             )
         try:
             execution = context.sandbox.run(

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ KEY = "a" * 64
 
 
 def ended(**changed: object) -> Execution:
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "exit_code": 3,
         "output": "ünï\n",
         "omitted": 0,
@@ -28,7 +29,7 @@ def ended(**changed: object) -> Execution:
         "status": "done",
         "ms": 12,
     }
-    return Execution(**(values | changed))  # type: ignore[arg-type]
+    return Execution(**(values | changed))
 
 
 def test_the_outcome_is_what_was_finished(tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_a_sandbox_leaves_the_outcome_before_it_returns(shell: Shell) -> None:
     assert Spool(shell.spool).started(KEY)
 
 
-WORKER = """
+WORKER_PROGRAM = """
 import sys
 from pathlib import Path
 from runs.engine import sandbox
@@ -81,14 +82,15 @@ from runs.engine.ports import Cancel
 chosen = sandbox.choose(rehearsal=True, python=Path(sys.executable), uid_slot=7)
 if sys.argv[1] == "plain":
     chosen = sandbox.Plain(prefix=Path(sys.base_prefix))
-chosen.run(sys.argv[2], Path(sys.argv[3]), timeout=60, key=sys.argv[4], cancel=Cancel(), spool=Path(sys.argv[5]))
+command, workspace, key, spool = sys.argv[2:]
+chosen.run(command, Path(workspace), timeout=60, key=key, cancel=Cancel(), spool=Path(spool))
 """
 
 
 def test_a_worker_killed_while_a_command_runs_leaves_a_start_no_end_and_no_process(shell: Shell) -> None:
     command = f"touch begun; setsid sleep {shell.mark} & sleep {shell.mark}"
     argv = [shell.sandbox.name, command, str(shell.workspace), KEY, str(shell.spool)]
-    worker = subprocess.Popen([sys.executable, "-c", WORKER, *argv])
+    worker = subprocess.Popen([sys.executable, "-c", WORKER_PROGRAM, *argv])
     try:
         wait_until((shell.workspace / "begun").exists, what="the command to start")
     finally:

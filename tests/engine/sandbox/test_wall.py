@@ -73,24 +73,17 @@ def test_abstract_sockets_of_the_machine_are_not_there(wall: Shell) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind("\0agentdash-canary")
         server.listen()
-        ended = wall(
-            "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0agentdash-canary\")'"
-        )
+        ended = wall("python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0agentdash-canary\")'")
     assert "ConnectionRefusedError" in ended.output
 
 
 def test_the_key_is_nowhere_to_be_found(wall: Shell) -> None:
-    ended = wall(
-        "env; set; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; grep -r canary /workspace /tmp"
-    )
+    ended = wall("env; set; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; grep -r canary /workspace /tmp")
     assert CANARY not in ended.output
 
 
 def test_a_command_is_nobody_and_has_no_powers(wall: Shell) -> None:
-    assert (
-        wall("id -u; id -un; grep CapEff /proc/self/status").output
-        == "65534\nnobody\nCapEff:\t0000000000000000\n"
-    )
+    assert wall("id -u; id -un; grep CapEff /proc/self/status").output == "65534\nnobody\nCapEff:\t0000000000000000\n"
     assert "NoNewPrivs:\t1" in wall("cat /proc/self/status").output
 
 
@@ -107,9 +100,7 @@ def test_git_hooks_and_settings_are_read_only(wall: Shell) -> None:
     assert not (wall.workspace / ".git/hooks/pre-commit").exists()
     assert "evil" not in (wall.workspace / ".git/config").read_text()
     assert (
-        wall(
-            "echo x > a; git add a; git -c user.name=a -c user.email=a@b commit -qm x && git log --oneline"
-        ).exit_code
+        wall("echo x > a; git add a; git -c user.name=a -c user.email=a@b commit -qm x && git log --oneline").exit_code
         == 0
     )
 
@@ -163,7 +154,5 @@ def test_a_workspace_below_our_own_folder_is_given_to_the_slot(wall: Shell, tmp_
     wall.sandbox = chosen
     assert wall("echo y >> deep/file; echo z > deep/new").exit_code == 0
     expected = owner.SLOT_BASE + 9 if owner.is_root() else os.geteuid()
-    assert {(wall.workspace / name).stat().st_uid for name in ("", "deep", "deep/file", "deep/new")} == {
-        expected
-    }
+    assert {(wall.workspace / name).stat().st_uid for name in ("", "deep", "deep/file", "deep/new")} == {expected}
     assert Path("/etc/shadow").stat().st_uid == 0
