@@ -1,0 +1,217 @@
+"""Orders: which state takes which, one answer each, and two people who press the same button."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from runs import control, tasks
+from runs.models import Event, Order, Run, State
+from runs.store import archive, lease, orders
+from runs.store.archive import OrderAnswer, StateChange
+from tests.builders import a_person, a_run, an_order
+
+pytestmark = pytest.mark.django_db
+
+TAKES = {
+    "ready": "pause stop stop_now say compact clear",
+    "running": "pause stop stop_now say compact clear",
+    "waiting": "pause resume stop stop_now say compact clear",
+    "paused": "pause resume step stop stop_now say compact clear",
+    "done": "say",
+    "failed": "say resume",
+    "stopped": "say",
+}
+ARGS: dict[str, dict[str, Any]] = {"say": {"text": "Go on."}}
+
+
+@pytest.fixture(autouse=True)
+def hints(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    told: list[int] = []
+    monkeypatch.setattr(tasks, "hint", told.append)
+    return told
+
+
+def in_state(state: str) -> Run:
+    run = a_run(turns=1, order="", state="done")
+    Run.objects.filter(pk=run.pk).update(state=state)
+    return Run.objects.get(pk=run.pk)
+
+
+@pytest.mark.parametrize("kind", orders.KINDS)
+@pytest.mark.parametrize("state", [state.value for state in State])
+def test_every_state_takes_exactly_the_orders_of_the_table(state: str, kind: str) -> None:
+    made = control.order(a_person(), in_state(state), kind, ARGS.get(kind, {}))
+    taken = kind in TAKES[state].split()
+    assert (made.state == "pending") == taken
+    assert made.state in ("pending", "rejected")
+    if not taken:
+        assert made.reason == orders.refusal(state, kind)
+        assert Order.objects.get(pk=made.pk).reason
+
+
+def test_an_order_is_a_row_an_event_and_a_hint(hints: list[int]) -> None:
+    run = a_run(turns=2, order="")
+    made = control.order(a_person("blas"), run, "say", {"text": "Use SQLite.\r\n", "how": "queue"}, seen_seq=7)
+    stored = Order.objects.get(pk=made.pk)
+    assert (stored.by, stored.args, stored.seen_seq) == ("blas", {"how": "queue", "text": "Use SQLite."}, 7)
+    event = Event.objects.get(run=run, kind="order.asked")
+    assert event.data == {"order": made.pk, "kind": "say", "state": "pending", "reason": ""}
+    assert event.seq == run.next_seq
+    assert hints == [run.pk]
+
+
+def test_a_rejected_order_is_answered_by_its_own_event() -> None:
+    run = in_state("done")
+    made = control.order(a_person(), run, "compact")
+    event = Event.objects.get(run=run, kind="order.asked")
+    assert event.data["state"] == "rejected"
+    assert event.data["reason"] == made.reason
+    assert "done" in made.reason
+
+
+def test_a_pending_order_says_what_it_waits_for() -> None:
+    owned, idle = a_run(turns=1, order=""), in_state("paused")
+    assert control.order(a_person(), owned, "compact").reason == "applies after this turn"
+    assert control.order(a_person(), idle, "compact").reason == "waiting for a worker"
+    assert set(Order.objects.values_list("reason", flat=True)) == {""}
+
+
+def test_the_second_to_press_gets_the_first_ones_order() -> None:
+    run = a_run(turns=1, order="")
+    first = control.order(a_person("ada"), run, "compact", {"keep": 4})
+    second = control.order(a_person("blas"), run, "compact")
+    assert second.pk == first.pk
+    assert second.reason.startswith("already requested by ada, ")
+    assert Order.objects.filter(run=run).count() == 1
+
+
+def test_fifty_who_press_at_once_make_one_compaction() -> None:
+    run = a_run(turns=1, order="")
+    ada = a_person()
+    found: list[int] = []
+    gate = threading.Barrier(10)
+
+    def press() -> None:
+        gate.wait()
+        for _ in range(5):
+            found.append(control.order(ada, run, "compact").pk)
+        connection.close()
+
+    threads = [threading.Thread(target=press) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 50
+    assert len(set(found)) == 1
+    assert Event.objects.filter(run=run, kind="order.asked").count() == 1
+
+
+def test_two_messages_may_wait_side_by_side() -> None:
+    run = a_run(turns=1, order="")
+    for words in ("First this.", "Then that."):
+        control.order(a_person(), run, "say", {"text": words})
+    assert [asked.args["text"] for asked in orders.pending(run.pk)] == ["First this.", "Then that."]
+
+
+def test_the_same_key_gives_the_same_order() -> None:
+    run = a_run(turns=1, order="")
+    first = control.order(a_person(), run, "say", {"text": "Once."}, client_key="k-1")
+    again = control.order(a_person(), run, "say", {"text": "Once."}, client_key="k-1")
+    assert again.pk == first.pk
+    assert Event.objects.filter(run=run, kind="order.asked").count() == 1
+
+
+def test_a_key_cannot_stand_for_two_things() -> None:
+    run = a_run(turns=1, order="")
+    control.order(a_person(), run, "say", {"text": "Once."}, client_key="k-1")
+    with pytest.raises(control.Invalid, match="another order"):
+        control.order(a_person(), run, "pause", client_key="k-1")
+
+
+def test_a_compaction_asked_for_on_an_old_screen_is_rejected() -> None:
+    run = a_run(turns=20, order="")
+    edit = Event.objects.filter(run=run, kind="window.edited", data__kind="compact").order_by("seq").first()
+    assert edit is not None
+    old = control.order(a_person(), run, "compact", seen_seq=edit.seq - 1)
+    assert (old.state, old.reason) == ("rejected", f"the window was compacted at event {edit.seq}")
+
+
+def test_a_compaction_asked_for_on_a_fresh_screen_is_taken() -> None:
+    run = a_run(turns=20, order="")
+    assert control.order(a_person(), run, "compact", seen_seq=run.next_seq - 1).state == "pending"
+
+
+def test_a_message_is_never_too_late() -> None:
+    run = a_run(turns=20, order="")
+    assert control.order(a_person(), run, "say", {"text": "Well done."}, seen_seq=1).state == "pending"
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "words"),
+    [
+        ("compct", {}, "Did you mean 'compact'"),
+        ("say", {}, "text is empty"),
+        ("say", {"text": " \n"}, "text is empty"),
+        ("say", {"text": "x" * 200_001}, "200,001 characters"),
+        ("say", {"text": 5}, "must be text"),
+        ("say", {"text": "x", "how": "shout"}, "steer, queue, interrupt"),
+        ("compact", {"method": "magic"}, "summary, clear, both"),
+        ("compact", {"keep": -1}, "from 0 to"),
+        ("compact", {"keep": True}, "from 0 to"),
+        ("compact", {"instructions": "x" * 4_001}, "4,001 characters"),
+        ("compact", {"method": "both", "kep": 3}, "'kep'"),
+        ("pause", {"n": 1}, "no arguments"),
+        ("step", {"n": 0}, "from 1 to"),
+    ],
+)
+def test_what_is_no_order_is_refused_with_a_sentence(kind: str, args: dict[str, Any], words: str) -> None:
+    run = a_run(turns=1, order="")
+    with pytest.raises(control.Invalid, match=words):
+        control.order(a_person(), run, kind, args)
+    assert not Order.objects.exists()
+
+
+def test_retry_is_another_word_for_resume() -> None:
+    assert control.order(a_person(), in_state("failed"), "retry").kind == "resume"
+
+
+def test_orders_apply_by_kind_and_within_a_kind_as_they_came() -> None:
+    run = a_run(turns=1, order="")
+    for kind in ("compact", "say", "pause", "clear", "say", "stop"):
+        an_order(run, kind)
+    assert [asked.kind for asked in orders.pending(run.pk)] == ["stop", "pause", "say", "say", "clear", "compact"]
+    said = [asked.id for asked in orders.pending(run.pk) if asked.kind == "say"]
+    assert said == sorted(said)
+
+
+def test_an_answer_comes_with_its_event_and_only_once() -> None:
+    run = a_run(turns=1, order="")
+    made = control.order(a_person(), run, "pause")
+    claim = lease.Claim(run_id=run.pk, slug=run.slug, owner="worker-1", term=1)
+    applied = OrderAnswer(order_id=made.pk, state="applied", reason="")
+    seq = archive.append(claim, answers=[applied], state=StateChange(state="paused", reason="ada"))
+    archive.append(claim, answers=[OrderAnswer(order_id=made.pk, state="rejected", reason="too late")])
+    found = control.wait_for(made, 1)
+    assert (found.state, found.applied_seq, found.reason) == ("applied", seq - 1, "")
+    assert Event.objects.get(run=run, seq=seq - 1).kind == "order.answered"
+    assert Run.objects.get(pk=run.pk).state == "paused"
+
+
+def test_waiting_ends_with_the_order_still_pending_when_nobody_answers() -> None:
+    made = control.order(a_person(), in_state("paused"), "resume")
+    assert control.wait_for(made, 0.2).state == "pending"
+    assert control.wait_for(made, 0).reason == "waiting for a worker"
+
+
+def test_stop_now_and_an_interrupting_message_are_seen_at_once() -> None:
+    run, other = a_run(turns=1, order=""), a_run(turns=1, order="")
+    control.order(a_person(), run, "say", {"text": "Wait.", "how": "queue"})
+    assert orders.stop_now_asked([run.pk, other.pk]) == {}
+    control.order(a_person(), other, "stop_now")
+    control.order(a_person(), run, "say", {"text": "Wait!", "how": "interrupt"})
+    assert set(orders.stop_now_asked([run.pk, other.pk])) == {run.pk, other.pk}
