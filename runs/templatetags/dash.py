@@ -1,4 +1,4 @@
-"""What templates may say: an icon, a number as this house writes it, a time."""
+"""What templates may say: an icon, a number as this house writes it, a time, a text made safe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from runs.present import numbers
+from runs.present import numbers, text
 
 register = template.Library()
 
@@ -19,12 +19,24 @@ register.filter("percent", numbers.percent)
 register.filter("usd", numbers.usd)
 register.filter("seconds", numbers.seconds)
 register.filter("span", numbers.span)
+register.filter("ratio", numbers.ratio)
+register.filter("plain", text.plain)
+register.filter("prose", text.prose)
+register.filter("first_words", text.first_words)
 
 
 @register.simple_tag
 def icon(name: str, css: str = "") -> SafeString:
     """A stroke icon of the sprite, hidden from screen readers: the word beside it speaks."""
-    return format_html('<svg class="i {}" aria-hidden="true"><use href="{}#{}"/></svg>', css, static("icons.svg"), name)
+    return format_html(
+        '<svg class="i {}" aria-hidden="true"><use href="{}#{}"/></svg>', css, static("icons.svg"), name
+    )
+
+
+@register.filter
+def knownly(words: str) -> str | SafeString:
+    """A figure; "unknown" small, so that it is read as a word."""
+    return format_html('<span class="unknown">{}</span>', words) if words == numbers.UNKNOWN else words
 
 
 @register.filter

@@ -1,0 +1,243 @@
+"""The turn feed: events become rows. The page and the socket ask the same function, so both show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from runs.engine.messages import Block, Message, results_of, texts_of
+from runs.engine.window.forms import SMALL
+from runs.models import Call, Edit, Event, Run
+from runs.store import page_reads
+
+from . import calls, edits, notices
+from .rows import Row, tag_id
+from .standing import Standing, Tag
+from .text import first_words, inline
+
+ANSWERS = ("turn.answered",)
+MESSAGES = ("run.created", "person.said", "notice.given")
+EDITS = ("window.edited", "compaction.started", "compaction.failed")
+OTHERS = ("turn.lost", "llm.retry", "message.repaired", "valve.reached", "spin.seen", "run.state")
+KINDS = (*ANSWERS, *MESSAGES, *EDITS, *OTHERS)
+
+TURNS = 60
+MOST = 400
+"""Rows come from at most this many events a page; a turn has a few."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A stretch of the feed, oldest first. `before`: the seq to ask for what is older; None at the beginning."""
+
+    rows: tuple[Row, ...]
+    before: int | None
+    first_turn: int
+    later: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What the rows of some events are made of, read at once."""
+
+    messages: Mapping[int, Message]
+    results: Mapping[tuple[int, str], Block]
+    result_messages: Mapping[int, Message]
+    calls: Mapping[tuple[int, str], Call]
+    edits: Mapping[int, Edit]
+    finished: frozenset[int] = field(default_factory=frozenset)
+
+    def result(self, turn: int, call_id: str) -> Block | None:
+        """A call's tool_result: from the message that closed the turn, else from the call that has ended."""
+        found = self.result_messages.get(turn)
+        for block in results_of(found.content) if found else ():
+            if block["tool_use_id"] == call_id:
+                return block
+        return self.results.get((turn, call_id))
+
+
+def newest(run: Run, standing: Standing | None = None, *, before: int | None = None) -> Page:
+    """The newest turns of the run, or those before a seq."""
+    events = page_reads.events(run, KINDS, limit=MOST, before=before)
+    full = len(events) == MOST
+    events, cut = _last_turns(events)
+    return _page(run, events, standing, more=full or cut)
+
+
+def around(run: Run, turn: int) -> Page:
+    """The feed as it looked around a turn of the past: what came before it, and a little of what came after."""
+    seq = page_reads.seq_of_turn(run, turn + 1) or run.next_seq
+    events = page_reads.events(run, KINDS, limit=MOST, before=seq)
+    full = len(events) == MOST
+    events, cut = _last_turns(events)
+    after = page_reads.events(run, KINDS, limit=24, after=seq - 1)
+    page = _page(run, [*events, *after], None, more=full or cut, past=turn)
+    return replace(page, later=bool(after))
+
+
+def rows_of(run: Run, events: Sequence[Event], standing: Standing) -> tuple[Row, ...]:
+    """The rows of these events, in order. Each has a place of its own on the page, by id."""
+    material = gather(run, events)
+    return tuple(row for event in events for row in _rows(event, material, standing))
+
+
+def call_row(run: Run, event: Event, standing: Standing) -> Row | None:
+    """The row of the call that an event speaks of, as it is now."""
+    answer = page_reads.answer_of_turn(run, event.turn)
+    if answer is None:
+        return None
+    material = gather(run, [event], answers=[answer])
+    for row in _answer(event, answer, material, standing):
+        if row.call_id == event.data["id"]:
+            return row
+    return None
+
+
+def call_rows(run: Run, event: Event, standing: Standing) -> tuple[Row, ...]:
+    """All call rows of a turn that has closed."""
+    answer = page_reads.answer_of_turn(run, event.turn)
+    if answer is None:
+        return ()
+    material = gather(run, [event], answers=[answer])
+    return tuple(row for row in _answer(event, answer, material, standing) if row.call_id)
+
+
+def gather(run: Run, events: Sequence[Event], answers: Sequence[Message] = ()) -> Material:
+    wanted = {event.data["message"] for event in events if "message" in event.data}
+    messages = page_reads.stored(run, wanted) | {message.number: message for message in answers}
+    turns = {message.turn for message in messages.values() if message.kind == "answer"}
+    found = page_reads.calls(run, turns)
+    closed = page_reads.results_after(run, turns)
+    blocks = page_reads.results_of_calls(call for call in found.values() if call.turn not in closed)
+    return Material(
+        messages=messages,
+        results={key: blocks[call.result_id] for key, call in found.items() if call.result_id in blocks},
+        result_messages=closed,
+        calls=found,
+        edits=page_reads.edits(run, {event.data["edit"] for event in events if event.kind in EDITS}),
+        finished=frozenset(event.data["edit"] for event in events if event.kind in EDITS[::2]),
+    )
+
+
+def _page(
+    run: Run, events: list[Event], standing: Standing | None, *, more: bool, past: int | None = None
+) -> Page:
+    first = min((event.turn for event in events if event.turn), default=0)
+    if standing is None:
+        standing = Standing.at(run, past, first) if past is not None else Standing.now(run, first)
+    before = events[0].seq if events and more else None
+    return Page(rows=rows_of(run, events, standing), before=before, first_turn=first)
+
+
+def _last_turns(events: list[Event]) -> tuple[list[Event], bool]:
+    """The events of the last TURNS turns, and whether that left any out."""
+    last = max((event.turn for event in events), default=0)
+    start = next((at for at, event in enumerate(events) if event.turn > last - TURNS and event.turn), 0)
+    if last <= TURNS:
+        return events, False
+    return events[start:], start > 0
+
+
+def _rows(event: Event, material: Material, standing: Standing) -> Iterator[Row]:
+    if event.kind in ANSWERS or event.kind in MESSAGES:
+        message = material.messages.get(event.data.get("message", 1))
+        if message and event.kind in ANSWERS:
+            yield from _answer(event, message, material, standing)
+        elif message:
+            yield _said(event, message, standing)
+    elif event.kind in EDITS:
+        yield from edits.rows(event, material.edits, material.finished)
+    else:
+        yield from notices.rows(event)
+
+
+def _answer(event: Event, message: Message, material: Material, standing: Standing) -> Iterator[Row]:
+    """One row a block: thinking folded, text, each call with its result."""
+    first = True
+    for at, block in enumerate(message.content):
+        row = _of_block(event, message, at, block, material, standing)
+        if row is not None:
+            yield replace(row, first=first)
+            first = False
+
+
+def _of_block(
+    event: Event, message: Message, at: int, block: Block, material: Material, standing: Standing
+) -> Row | None:
+    row = _row(event, message, at, standing.tag(message.number, clearable=block["type"] == "thinking"))
+    match block["type"]:
+        case "text" if block["text"].strip():
+            return replace(
+                row, kind="text", icon="spark", html=inline(block["text"]), long=_is_long(block["text"])
+            )
+        case "thinking":
+            said = first_words(block["thinking"]) or "not shown by the llm"
+            return replace(row, kind="thought", icon="thought", title="Thought", detail=said, long=True)
+        case "redacted_thinking":
+            return replace(
+                row, kind="thought", icon="thought", title="Thought", detail="sealed by the provider"
+            )
+        case "tool_use":
+            return _call(row, message, block, material, standing)
+    return None
+
+
+def _call(row: Row, message: Message, block: Block, material: Material, standing: Standing) -> Row:
+    key = (message.turn, str(block["id"]))
+    call, result = material.calls.get(key), material.result(*key)
+    line = calls.line(block, call, result)
+    home = material.result_messages.get(message.turn)
+    tokens = call.tokens if call else None
+    clearable = not line.failed and (tokens or 0) >= SMALL
+    return replace(
+        row,
+        kind="call",
+        icon=line.icon,
+        title=line.name,
+        detail=line.argument,
+        note=line.note,
+        tone=line.tone,
+        loud=line.loud,
+        css="err" if line.failed else "running" if line.running else "",
+        tokens=tokens or None,
+        ms=call.ms or None if call else None,
+        tag=standing.tag(home.number, clearable=clearable) if home else row.tag,
+        tag_of=f"{home.number}" if home else "",
+        call_id=str(block["id"]),
+        long=True,
+    )
+
+
+def _said(event: Event, message: Message, standing: Standing) -> Row:
+    said = texts_of(message.content)
+    row = replace(_row(event, message, 0, standing.tag(message.number)), first=True, html=inline(said))
+    if message.author == "person":
+        word = {"goal": "Goal"}.get(message.kind, message.by or "You")
+        return replace(
+            row, kind="person", icon="person", title=word, long=_is_long(said), tokens=message.tokens
+        )
+    return replace(row, kind="notice", icon="bell", title="Notice", long=_is_long(said))
+
+
+def _row(event: Event, message: Message, at: int, tag: Tag | None) -> Row:
+    """What all rows of a message share."""
+    return Row(
+        id=f"e-{message.number}-{at}",
+        kind="text",
+        seq=event.seq,
+        turn=message.turn,
+        at=event.at,
+        message=message.number,
+        block=at,
+        tag=tag,
+    )
+
+
+def _is_long(value: str) -> bool:
+    return len(value) > 140 or "\n" in value.strip()
+
+
+def tags(rows: Sequence[Row]) -> dict[str, Any]:
+    """The words of rows by the id of their place, for a page that has the rows already."""
+    return {tag_id(row.id): row.tag for row in rows if row.message}

@@ -1,0 +1,70 @@
+"""What else happened, as rows of the feed: retries, lost attempts, repairs, valves, the run's changes of state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from runs.models import Event
+
+from . import numbers
+from .rows import Row
+
+STATES = {
+    "paused": ("pause", "Paused"),
+    "waiting": ("hand", "Waiting"),
+    "done": ("tick", "Done"),
+    "failed": ("cross", "Failed"),
+    "stopped": ("stop", "Stopped"),
+}
+VALVES = {"turns": "turns", "usd": "dollars", "tokens": "tokens", "minutes": "minutes"}
+
+
+def rows(event: Event) -> Iterator[Row]:
+    row = Row(id=f"e-s{event.seq}", kind="line", seq=event.seq, turn=event.turn, at=event.at)
+    data = event.data
+    match event.kind:
+        case "turn.lost":
+            yield replace(
+                row, icon="warn", title="Attempt lost", detail=str(data["reason"]), css="lost", tone="warn"
+            )
+        case "llm.retry":
+            yield replace(row, icon="refresh", title=_status(data), detail=_again(data), quiet=True)
+        case "message.repaired":
+            yield replace(
+                row, icon="tool", title="Repaired before sending", detail=str(data["what"]), quiet=True
+            )
+        case "valve.reached":
+            which = VALVES.get(data["which"], data["which"])
+            yield replace(
+                row,
+                icon="hand",
+                title="Valve reached",
+                detail=f"the run may use no more {which}",
+                tone="warn",
+            )
+        case "spin.seen":
+            detail = f"{data['name']}, {data['times']} times with the same result"
+            yield replace(row, icon="refresh", title="The same call again", detail=detail, tone="warn")
+        case "run.state":
+            yield from _state(row, data)
+
+
+def _status(data: dict[str, Any]) -> str:
+    status = data.get("status")
+    return f"The llm answered {status}" if status else "The llm did not answer"
+
+
+def _again(data: dict[str, Any]) -> str:
+    return f"try {data['try']}, again in {numbers.seconds(data['wait_ms'])}"
+
+
+def _state(row: Row, data: dict[str, Any]) -> Iterator[Row]:
+    to, reason = data["to"], str(data.get("reason", ""))
+    if to in STATES:
+        icon, word = STATES[to]
+        kind, _, said = reason.partition(":")
+        yield replace(row, icon=icon, title=word, detail=said.strip() or kind, css=f"state {to}")
+    elif data["from"] in ("paused", "waiting", "done", "failed", "stopped"):
+        yield replace(row, icon="play", title="Goes on", detail=reason, css="state running")

@@ -1,0 +1,125 @@
+"""What the run page reads: events and messages of a few turns, never a whole run, bodies only where a row shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from django.db.models import Max, Q
+
+from runs.engine.messages import Block
+from runs.engine.messages import Message as Stored
+from runs.models import Call, Edit, Event, Message, Run, Turn, Version
+
+from . import blobs, windows
+
+
+def stored(run: Run, numbers: Collection[int]) -> dict[int, Stored]:
+    """Messages with their bodies, by number."""
+    found = windows.messages(run.pk, numbers) if numbers else ()
+    return {message.number: message for message in found}
+
+
+def answer_of_turn(run: Run, turn: int) -> Stored | None:
+    """The llm's message of a turn."""
+    numbers = Message.objects.filter(run=run, turn=turn, kind="answer").values_list("number", flat=True)
+    return next(iter(stored(run, set(numbers)).values()), None)
+
+
+def results_after(run: Run, turns: Collection[int]) -> dict[int, Stored]:
+    """The messages of tool results of some turns, by turn."""
+    if not turns:
+        return {}
+    numbers = Message.objects.filter(run=run, turn__in=turns, kind="results").values_list("number", flat=True)
+    return {message.turn: message for message in stored(run, set(numbers)).values()}
+
+
+def events(
+    run: Run, kinds: Sequence[str], *, limit: int, before: int | None = None, after: int | None = None
+) -> list[Event]:
+    """Events of some kinds in order: the newest `limit` below seq `before`, or the first `limit` after seq `after`."""
+    found = Event.objects.filter(run=run, kind__in=kinds)
+    if after is not None:
+        return list(found.filter(seq__gt=after).order_by("seq")[:limit])
+    if before is not None:
+        found = found.filter(seq__lt=before)
+    return list(found.order_by("-seq")[:limit])[::-1]
+
+
+def seq_of_turn(run: Run, turn: int) -> int | None:
+    """The seq of the first event of a turn. Turns grow with seq, so a bisection over the unique index finds it."""
+    low, high = 1, run.next_seq
+    while low < high:
+        middle = (low + high) // 2
+        if (_turn_at(run, middle, high) or turn) < turn:
+            low = middle + 1
+        else:
+            high = middle
+    return (
+        Event.objects.filter(run=run, seq__gte=low, turn=turn)
+        .order_by("seq")
+        .values_list("seq", flat=True)
+        .first()
+    )
+
+
+def _turn_at(run: Run, seq: int, end: int) -> int | None:
+    """The turn at or after a place; events between turns carry 0 and are passed over."""
+    return (
+        Event.objects.filter(run=run, seq__gte=seq, seq__lt=end, turn__gt=0)
+        .order_by("seq")
+        .values_list("turn", flat=True)
+        .first()
+    )
+
+
+def calls(run: Run, turns: Collection[int]) -> dict[tuple[int, str], Call]:
+    found = Call.objects.filter(run=run, turn__in=turns) if turns else []
+    return {(call.turn, call.tool_use_id): call for call in found}
+
+
+def results_of_calls(found: Iterable[Call]) -> dict[str, Block]:
+    """The tool_result blocks of ended calls, by the hash of their blob."""
+    hashes = {call.result_id for call in found if call.result_id}
+    return blobs.read(hashes) if hashes else {}
+
+
+def edits(run: Run, numbers: Collection[int]) -> dict[int, Edit]:
+    found = Edit.objects.filter(run=run, number__in=numbers) if numbers else []
+    return {edit.number: edit for edit in found}
+
+
+def folding_edits(run: Run, *, from_turn: int, upto_version: int) -> list[Edit]:
+    """Edits that took messages out of the window (compactions, clears), oldest first."""
+    found = Edit.objects.filter(run=run, state="applied", turn__gte=from_turn, after__lte=upto_version)
+    return list(found.filter(Q(episode__isnull=False) | Q(kind="clear")).order_by("number"))
+
+
+def version(run: Run, number: int) -> Version | None:
+    return Version.objects.filter(run=run, number=number).first()
+
+
+def versions(run: Run, numbers: Collection[int]) -> dict[int, Version]:
+    found = Version.objects.filter(run=run, number__in=numbers) if numbers else []
+    return {row.number: row for row in found}
+
+
+def turn(run: Run, number: int) -> Turn | None:
+    """The attempt of a turn that counts."""
+    return Turn.objects.filter(run=run, number=number).order_by("-attempt").first()
+
+
+def last_closed(run: Run) -> Turn | None:
+    return Turn.objects.filter(run=run, status="closed").order_by("-number").first()
+
+
+def recent_closed(run: Run, count: int) -> list[Turn]:
+    """The newest closed turns, oldest first."""
+    return list(Turn.objects.filter(run=run, status="closed").order_by("-number")[:count])[::-1]
+
+
+def last_message(run: Run, turn: int | None = None) -> int:
+    """The highest message number of the run, or of all turns up to one."""
+    found = Message.objects.filter(run=run)
+    if turn is not None:
+        found = found.filter(turn__lte=turn)
+    return found.aggregate(last=Max("number"))["last"] or 0
