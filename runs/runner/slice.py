@@ -1,4 +1,7 @@
-"""A slice: up to ten turns or sixty seconds of one claimed run. First the archive learns of each event, then the watchers."""
+"""A slice: up to ten turns or sixty seconds of one claimed run.
+
+First the archive learns of each event, then the watchers.
+"""
 
 from __future__ import annotations
 
@@ -86,14 +89,14 @@ class Slice:
         if lost:
             self.store(lost)
         if self.claim.crash_streak >= CRASHES and self.state in applying.WORKING:
-            where = f"turn {self.found.run.turn_no + 1}"
-            self.turn_to("failed", f"crashed: {self.claim.crash_streak} times in {where}. Retry when the cause is gone.")
+            times, turn = self.claim.crash_streak, self.found.run.turn_no + 1
+            self.turn_to("failed", f"crashed {times} times in turn {turn}. Retry when the cause is gone.")
         if not self._taken_up():
             return False
-        self.orders()
+        self.answer_orders()
         while self.state in applying.WORKING and self._has_room():
             self._one_turn()
-            self.orders()
+            self.answer_orders()
         return self.state in applying.WORKING
 
     def _taken_up(self) -> bool:
@@ -147,13 +150,16 @@ class Slice:
             self._apply(asked)
         return bool(queued)
 
-    def orders(self) -> None:
-        """Everything that waits, in its order; a run that is leaving answers nothing more."""
+    def answer_orders(self) -> None:
+        """Everything that waits, in its order, and what arrives meanwhile. A run that is leaving answers nothing."""
+        while asked := self._next_order():
+            self._apply(asked)
+
+    def _next_order(self) -> orders.Asked | None:
         if self.agent.desk.cancel.reason in (LEAVING, FENCED):
-            return
-        for asked in orders.pending(self.claim.run_id):
-            if not applying.waits(asked, self.state):
-                self._apply(asked)
+            return None
+        waiting = orders.pending(self.claim.run_id)
+        return next((asked for asked in waiting if not applying.waits(asked, self.state)), None)
 
     def _apply(self, asked: orders.Asked) -> None:
         try:
@@ -162,6 +168,8 @@ class Slice:
                 self.store(*step.events, answers=answers, state=step.state)
         except EngineError as error:
             self.store(answers=[OrderAnswer(order_id=asked.id, state="rejected", reason=str(error))])
+        if self.agent.desk.cancel.reason:
+            self._woken()
 
     def note(self, event: Event) -> None:
         """Typing goes to the watchers only; all else is stored first."""

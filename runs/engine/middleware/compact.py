@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .. import tokens
-from ..errors import WindowHeld
+from ..errors import Cancelled, WindowHeld
 from ..events import (
     Checked,
     CompactionFailed,
@@ -88,7 +88,11 @@ class Compact(Technique):
         yield CompactionStarted(turn=self.desk.turn, edit=self.desk.numbers.edit, why=asked.reason or "by order")
         began = self.desk.clock.now_ms()
         found = self._ledger(span)
-        summary = self._summary(span, found, asked)
+        try:
+            summary = self._summary(span, found, asked)
+        except Cancelled:
+            yield from self._fail(asked, Summary(problem="cancelled"), self.desk.clock.now_ms() - began)
+            raise
         taken = self.desk.clock.now_ms() - began
         if summary.problem:
             yield from self._give_up(asked, summary, taken)

@@ -1,0 +1,77 @@
+"""A run from its first turn to its end, and what keeps it from getting there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runs import control
+from runs.models import Call, Event, Run, Spend, Turn
+from runs.store import lease
+from runs.store.verify import verify
+from tests.builders import a_person
+
+from .conftest import Walk
+
+Begin = Callable[..., Run]
+
+
+def test_a_run_is_done_when_the_llm_asks_for_nothing_more(begin: Begin, walk: Walk) -> None:
+    run = walk(begin())
+    assert (run.state, run.turn_no) == ("done", 3)
+    assert [turn.status for turn in run.turns.order_by("number")] == ["closed"] * 3
+    assert run.ended_at is not None
+    assert verify(run).ok
+
+
+def test_every_turn_knows_what_its_request_cost(begin: Begin, walk: Walk) -> None:
+    run = walk(begin())
+    assert run.sums["cost"] == sum(Spend.objects.filter(run=run).values_list("cost", flat=True)) > 0
+    turns = Turn.objects.filter(run=run)
+    assert all(sum(turn.parts.values()) == turn.window and not turn.estimated for turn in turns)
+
+
+def test_a_run_that_somebody_holds_is_left_alone(begin: Begin, walk: Walk) -> None:
+    run = begin()
+    assert lease.claim(run.pk, "somebody else")
+    assert walk(run, slices=1).turn_no == 0
+
+
+def test_a_key_that_is_refused_makes_the_run_wait_and_retry_goes_on(begin: Begin, walk: Walk) -> None:
+    run = walk(begin("rehearsal/hello+401:1@2"))
+    assert run.state == "waiting"
+    assert run.reason.startswith("llm: ")
+    order = control.order(a_person(), run, "retry")
+    run = walk(run)
+    order.refresh_from_db()
+    assert (run.state, order.state) == ("done", "applied")
+    assert run.turn_no == 3
+
+
+def test_a_cut_stream_runs_no_tool_and_is_tried_again(begin: Begin, walk: Walk) -> None:
+    run = walk(begin("rehearsal/hello+no_stop@1"))
+    assert run.state == "done"
+    attempts = Turn.objects.filter(run=run, number=1).order_by("attempt").values_list("status", flat=True)
+    assert list(attempts) == ["lost", "closed"]
+    assert Call.objects.filter(run=run, turn=1).count() == 1
+
+
+def test_a_refusal_waits_for_a_person_whose_word_makes_it_go_on(begin: Begin, walk: Walk) -> None:
+    run = walk(begin("rehearsal/hello+refusal:1@2"))
+    assert (run.state, run.reason.split(":")[0]) == ("waiting", "person")
+    control.order(a_person(), run, "say", {"text": "It is only a greeting."})
+    assert walk(run).state == "done"
+
+
+def test_a_valve_makes_the_run_wait_before_it_is_passed(begin: Begin, walk: Walk) -> None:
+    run = walk(begin(max_turns=2))
+    assert (run.state, run.turn_no) == ("waiting", 2)
+    assert run.reason.startswith("budget: ")
+    assert Event.objects.filter(run=run, kind="valve.reached").exists()
+
+
+def test_an_effectful_call_has_a_started_row_before_it_runs(begin: Begin, walk: Walk) -> None:
+    run = walk(begin())
+    call = Call.objects.get(run=run, name="run_command")
+    assert call.started_at is not None
+    kinds = list(Event.objects.filter(run=run, turn=call.turn).order_by("seq").values_list("kind", flat=True))
+    assert kinds.index("call.started") < kinds.index("call.ended") < kinds.index("turn.closed")
