@@ -15,7 +15,7 @@ from django.db import transaction
 
 from runs.engine.events import Event, Item, Version
 from runs.engine.messages import Message
-from runs.models import ENDED, Run
+from runs.models import ENDED, Order, Run
 
 from . import chain, lease, rows, sql
 from .batch import Batch
@@ -76,8 +76,9 @@ def append(
         batch = _batch(claim, fence)
         for event in events:
             rows.write(event, batch)
-        answered = [(answer, len(batch.lines) + place) for place, answer in enumerate(answers)]
-        for answer in answers:
+        due = _still_pending(claim.run_id, answers)
+        answered = [(answer, len(batch.lines) + place) for place, answer in enumerate(due)]
+        for answer in due:
             batch.line("order.answered", answer.data())
         changed = state if state and (state.state, state.reason) != (fence.state, fence.reason) else None
         if changed:
@@ -154,8 +155,17 @@ def _batch(claim: Claim, fence: Fence) -> Batch:
     )
 
 
+def _still_pending(run_id: int, answers: Sequence[OrderAnswer]) -> list[OrderAnswer]:
+    """An order is answered once: a second answer finds nothing pending, and leaves no trace."""
+    if not answers:
+        return []
+    ids = [answer.order_id for answer in answers]
+    waiting = Order.objects.filter(run_id=run_id, state="pending", pk__in=ids).values_list("pk", flat=True)
+    still = set(waiting)
+    return [answer for answer in answers if answer.order_id in still]
+
+
 def _answer(run_id: int, answer: OrderAnswer, seq: int) -> None:
-    """An order is answered once: a second answer finds nothing pending, and leaves the first."""
     sql.execute(ANSWER, [answer.state, answer.reason, seq, answer.order_id, run_id])
 
 

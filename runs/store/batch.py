@@ -10,7 +10,7 @@ from typing import Any
 from runs.engine.events import Usage, Version
 from runs.engine.messages import Block, Message, clean
 
-from . import blobs, index, sql
+from . import blobs, index, seals, sql
 from .chain import Line
 from .sums import Sums
 
@@ -82,8 +82,13 @@ class Batch:
     rows: dict[str, list[sql.Row]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
     texts: list[tuple[int, str]] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
+    sealed: list[seals.Sealed] = field(default_factory=list)
 
     def line(self, kind: str, data: dict[str, Any], turn: int = 0) -> None:
+        """An event. It seals the archived rows that were put since the last one: the chain then covers them."""
+        if self.sealed:
+            data = {**data, "rows": seals.digest(self.sealed)}
+            self.sealed.clear()
         self.lines.append(Line(kind=kind, data=clean(data), turn=turn))
 
     def put(self, table: str, *values: Any) -> None:
@@ -93,6 +98,7 @@ class Batch:
         parts = blobs.of_content(message.content)
         self.blobs |= {blob.sha256: blob for blob in parts}
         self.texts.append((message.number, index.text_of(message.content)))
+        self.sealed.append(seals.of_message(message, parts[-1].sha256))
         self.put(
             "runs_message",
             *(message.number, message.role.value, message.author.value, message.kind.value, parts[-1].sha256),
@@ -108,6 +114,9 @@ class Batch:
     def window(self, version: Version) -> None:
         items = [[item.message, item.form.value, item.pinned] for item in version.items]
         self.put("runs_version", version.number, version.parent, version.edit, version.base, sql.dumps(items))
+        self.sealed.append(
+            seals.of_version(version.number, version.parent, version.edit, version.base, items)
+        )
         self.version = version.number
 
     def spend(self, turn: int, kind: str, usage: Usage, cost: int) -> None:

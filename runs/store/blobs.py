@@ -92,6 +92,21 @@ def _rows(hashes: set[str]) -> dict[str, tuple[str, bytes]]:
     return found
 
 
+def damage(digest: str) -> str:
+    """What is wrong with a stored body, or "". Any damage counts: bytes that no longer unpack, parse or fit."""
+    try:
+        value = read([digest])[digest]
+    except MissingBlob:
+        return "its body is missing"
+    except Exception as error:  # zstd, JSON and UTF-8 each have their own; all of them mean the same here
+        return f"its body cannot be read ({type(error).__name__})"
+    raw = canonical(value)
+    if sha256(raw) != digest:
+        return "its body does not have the hash it is named by"
+    size = sql.one("SELECT size FROM runs_blob WHERE sha256 = %s", [digest])
+    return "" if size == (len(raw),) else "its body does not have the size that is stored with it"
+
+
 def rows(blobs: Iterable[Blob]) -> list[sql.Row]:
     return [blob.row() for blob in blobs]
 

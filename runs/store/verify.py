@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from runs import models
-from runs.engine.messages import canonical, sha256
 
-from . import anchors, blobs, chain, requests
+from . import anchors, blobs, chain, requests, seals, told
 
 SOME = 200
 
@@ -37,16 +36,20 @@ def verify(run: models.Run) -> Verdict:
 
 
 def _all(run: models.Run) -> Iterator[Bad]:
-    """The first damage of each kind; which of them comes first in the run is for the caller to see."""
-    for check in (_chain, _bodies, _results, _windows, _requests):
+    """The first damage each check finds; which of them comes first in the run is for the caller to see."""
+    for check in CHECKS:
         found = next(check(run), None)
         if found is not None:
             yield found
 
 
+def _events(run: models.Run) -> Iterator[models.Event]:
+    yield from models.Event.objects.filter(run=run, seq__lt=run.next_seq).order_by("seq").iterator(1000)
+
+
 def _chain(run: models.Run) -> Iterator[Bad]:
     before, expected, marks = "", 1, anchors.read(run.slug)
-    for row in models.Event.objects.filter(run=run, seq__lt=run.next_seq).order_by("seq").iterator(1000):
+    for row in _events(run):
         if row.seq != expected:
             yield Bad(seq=expected, why=f"event {expected} is missing")
         line = chain.Line(kind=row.kind, data=row.data, turn=row.turn)
@@ -55,54 +58,53 @@ def _chain(run: models.Run) -> Iterator[Bad]:
         if marks.get(row.seq, row.hash) != row.hash:
             yield Bad(seq=row.seq, why="its hash is not the one in the anchor file")
         before, expected = row.hash, row.seq + 1
-    if expected != run.next_seq:
-        yield Bad(seq=expected, why=f"the run has {run.next_seq - 1} events, the archive {expected - 1}")
-    if before != run.head_hash:
-        yield Bad(seq=expected - 1, why="the run's row names another newest hash")
-    if missing := [seq for seq in marks if seq >= expected and not _written_since(run, seq)]:
+    yield from _head(run, before, expected - 1, marks)
+
+
+def _head(run: models.Run, newest: str, last: int, marks: Mapping[int, str]) -> Iterator[Bad]:
+    if last != run.next_seq - 1:
+        yield Bad(seq=last + 1, why=f"the run has {run.next_seq - 1} events, the archive {last}")
+    if newest != run.head_hash:
+        yield Bad(seq=last, why="the run's row names another newest hash")
+    missing = [seq for seq in marks if seq > last]
+    if missing and models.Run.objects.get(pk=run.pk).next_seq <= missing[0]:
         yield Bad(seq=missing[0], why=f"event {missing[0]} is anchored, and missing")
 
 
-def _written_since(run: models.Run, seq: int) -> bool:
-    """A run may be going on while it is checked."""
-    return models.Run.objects.get(pk=run.pk).next_seq > seq
+def _rows(run: models.Run) -> Iterator[Bad]:
+    """Messages and windows against the seals of the events that brought them, in the order of both."""
+    archive = seals.Archive(run)
+    for event in _events(run):
+        if "rows" in event.data and not archive.fits(event):
+            yield Bad(seq=event.seq, why="the messages or the window it brought are not what it sealed")
+    if archive.left() and models.Run.objects.get(pk=run.pk).next_seq == run.next_seq:
+        yield Bad(seq=run.next_seq - 1, why=f"message {archive.taken + 1} was brought by no event")
+
+
+def _told(run: models.Run) -> Iterator[Bad]:
+    for event in _events(run):
+        if why := told.unlike(run, event):
+            yield Bad(seq=event.seq, why=why)
 
 
 def _bodies(run: models.Run) -> Iterator[Bad]:
-    expected = 1
     for row in models.Message.objects.filter(run=run).order_by("number").iterator(SOME):
-        seq = _seq_of(run, row.turn)
-        if row.number != expected:
-            yield Bad(seq=seq, why=f"message {expected} is missing")
-        if why := _wrong(row.blob_id):
-            yield Bad(seq=seq, why=f"message {row.number}: {why}")
-        expected = row.number + 1
+        if why := blobs.damage(row.blob_id):
+            yield Bad(seq=_seq_of(run, row.turn), why=f"message {row.number}: {why}")
 
 
 def _results(run: models.Run) -> Iterator[Bad]:
-    for row in models.Call.objects.filter(run=run, result__isnull=False).order_by("id").iterator(SOME):
-        if why := _wrong(row.result_id or ""):
+    for row in models.Call.objects.filter(run=run).exclude(result=None).order_by("id").iterator(SOME):
+        if why := blobs.damage(row.result_id or ""):
             yield Bad(seq=_seq_of(run, row.turn), why=f"the result of call {row.tool_use_id}: {why}")
 
 
-def _wrong(digest: str) -> str:
-    try:
-        value = blobs.read([digest])[digest]
-    except blobs.MissingBlob:
-        return "its body is missing"
-    except Exception as error:  # any damage: bytes that no longer unpack, parse or fit together
-        return f"its body cannot be read ({type(error).__name__})"
-    return "" if sha256(canonical(value)) == digest else "its body does not have the hash it is named by"
-
-
-def _windows(run: models.Run) -> Iterator[Bad]:
-    known = set(models.Message.objects.filter(run=run).values_list("number", flat=True))
-    seqs = {row.number: row.turn for row in models.Edit.objects.filter(run=run).only("number", "turn")}
-    for row in models.Version.objects.filter(run=run).order_by("number").iterator(SOME):
-        lost = {item[0] for item in row.items} - known
-        if lost:
-            seq = _seq_of(run, seqs.get(row.edit, 0))
-            yield Bad(seq=seq, why=f"window {row.number} names message {min(lost)}, which is missing")
+def _frames(run: models.Run) -> Iterator[Bad]:
+    turns = models.Turn.objects.filter(run=run).order_by("id").values_list("frame_id", "number")
+    first_seen = dict(reversed(turns))
+    for row in models.Frame.objects.filter(sha256__in=first_seen):
+        if row.sha256 != seals.of_frame(row.llm, row.system, row.tools, row.params, row.render):
+            yield Bad(seq=_seq_of(run, first_seen[row.sha256]), why=f"frame {row.sha256[:8]} is not its hash")
 
 
 def _requests(run: models.Run) -> Iterator[Bad]:
@@ -114,14 +116,25 @@ def _requests(run: models.Run) -> Iterator[Bad]:
 def _unlike(run: models.Run, row: models.Turn) -> str:
     try:
         sent = requests.rebuild(run, row)
-    except Exception as error:  # as above: whatever the damage does to reading is a finding, not a crash
+    except Exception as error:  # whatever the damage does to reading is a finding, not a crash
         return f"cannot be rebuilt ({type(error).__name__}: {error})"
     return "" if sent.as_sent else "is not the one that was sent"
 
 
 def _seq_of(run: models.Run, turn: int) -> int:
-    """The first event of a turn: where a reader finds what is damaged."""
+    """The first event of a turn: where a reader finds what is damaged. Before the first turn: the first of all."""
     found = (
         models.Event.objects.filter(run=run, turn=turn).order_by("seq").values_list("seq", flat=True).first()
     )
     return found or 0
+
+
+CHECKS: tuple[Callable[[models.Run], Iterator[Bad]], ...] = (
+    _chain,
+    _rows,
+    _told,
+    _bodies,
+    _results,
+    _frames,
+    _requests,
+)
