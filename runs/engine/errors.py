@@ -46,6 +46,10 @@ class Spinning(RunInterrupted):
     reason = "spin"
 
 
+class NotRun(EngineError):
+    """The command was not run: its workspace cannot be given to it."""
+
+
 class InvalidWindow(EngineError):
     """The window cannot be sent: the API would refuse it, and no repair is known."""
 

@@ -163,7 +163,7 @@ class Sandbox(Protocol):
         cancel: Cancel,
         spool: Path | None = None,
     ) -> Execution:
-        """Run a command; with a `spool` folder its outcome survives the worker (runs.engine.sandbox.spool)."""
+        """Run a command; with a `spool` folder its outcome survives the worker (runs.engine.spool)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 bwrap.py    bubblewrap: the wall                plain.py   a subprocess, for the rehearsal's own commands only
 none.py     the shell is off, and says why      warden.py  the small program that watches over a plain command
 process.py  one process to its end              output.py  head, tail and spill of what it prints
-spool.py    outcomes that outlive the worker    owner.py   who a command runs as, whose a workspace must be
-limits.py   rlimits                             probe.py   asks a sandbox whether it holds
+owner.py    who a command runs as               probe.py   asks a sandbox whether it holds
+limits.py   rlimits                             quota.py   how much a workspace may hold
 tree.py     the processes below a process
 """
 
@@ -17,11 +17,10 @@ from runs.engine.ports import Sandbox
 
 from .bwrap import Bwrap
 from .none import Off
-from .owner import Unowned, refusal
+from .owner import refusal
 from .plain import Plain
-from .spool import Spool
 
-__all__ = ["Bwrap", "Off", "Plain", "Spool", "Unowned", "choose", "refusal"]
+__all__ = ["Bwrap", "Off", "Plain", "choose", "refusal"]
 
 _verdicts: dict[tuple[Path, int], tuple[str, bool]] = {}
 

@@ -10,13 +10,13 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runs.engine.ports import Cancel, Execution
 
-from . import owner, probe, tree
-from .limits import limits_for
+from . import owner, probe, quota, tree
+from .limits import Limits, limits_for
 from .process import Launch, execute
 
 STAGE = Path("/run/agentdash")
@@ -71,26 +71,27 @@ class Bwrap:
         cancel: Cancel,
         spool: Path | None = None,
     ) -> Execution:
-        """Raises owner.Unowned where the workspace belongs to root and is not ours."""
+        """Raises NotRun where the workspace belongs to root and is not ours."""
         workspace = workspace.resolve()
         made = self.owns or owner.is_within(workspace, self.made)
         tenant = owner.tenant(workspace, slot=self.slot, made=made)
+        own = tenant.drops and tenant.uid >= owner.SLOT_BASE
+        limits = limits_for(tenant.uid, timeout=timeout, own=own)
+        full = made and quota.is_over(workspace)
         with _identity_files() as fds:
-            argv = [*self._outer(tenant, workspace, timeout), *self._inner(workspace, fds), command]
-            launch = Launch(
-                argv=argv, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, stop=KillNamespace(), fds=fds
-            )
-            return execute(launch, timeout=timeout, key=key, cancel=cancel, spool=spool)
+            argv = [*self._outer(tenant, workspace, limits), *self._inner(workspace, fds)]
+            argv += [*(["prlimit", "--fsize=0:0"] if full else []), "/bin/bash", "-c", command]
+            launch = Launch(argv=argv, env={"PATH": probe.PROGRAMS}, stop=KillNamespace(), fds=fds)
+            ended = execute(launch, timeout=timeout, key=key, cancel=cancel, spool=spool)
+        return replace(ended, reason=ended.reason or quota.OVER) if full else ended
 
-    def _outer(self, tenant: owner.Tenant, workspace: Path, timeout: float) -> list[str]:
+    def _outer(self, tenant: owner.Tenant, workspace: Path, limits: Limits) -> list[str]:
         """Everything before bwrap: reach, identity, limits, and an environment that is empty but for PATH."""
         argv = self._staging(workspace) if self.staged else []
         if tenant.drops:
             argv += ["setpriv", f"--reuid={tenant.uid}", f"--regid={tenant.gid}"]
             argv += ["--clear-groups", "--no-new-privs"]
-        own = tenant.drops and tenant.uid >= owner.SLOT_BASE
-        argv += limits_for(tenant.uid, timeout=timeout, own=own).prlimit()
-        return [*argv, "env", "-i", "PATH=/usr/bin:/bin"]
+        return [*argv, *limits.prlimit(), "env", "-i", "PATH=/usr/bin:/bin"]
 
     def _staging(self, workspace: Path) -> list[str]:
         """A mount namespace in which workspace and interpreter stand where any uid may go."""
@@ -157,7 +158,7 @@ class Bwrap:
         ]
         for name, value in self._environment().items():
             argv += ["--setenv", name, value]
-        return [*argv, "--", "/bin/bash", "-c"]
+        return [*argv, "--"]
 
     def _brings_python(self) -> bool:
         """False where the interpreter lies below /usr, which is bound anyway."""

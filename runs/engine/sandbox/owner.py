@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from runs.engine.errors import NotRun
+
 SLOT_BASE = 60_000
 SLOTS = 5_000
-
-
-class Unowned(Exception):
-    """The workspace cannot be given to a command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +54,12 @@ def refusal(workspace: Path) -> str:
 def tenant(workspace: Path, *, slot: int, made: bool) -> Tenant:
     """Who runs commands here; a workspace `made` by agentdash that root still owns is given away first.
 
-    Raises Unowned with the sentence of `refusal`.
+    Raises NotRun with the sentence of `refusal`.
     """
     if is_root() and made and workspace.is_dir() and workspace.stat().st_uid == 0:
         give(workspace, SLOT_BASE + slot % SLOTS)
     if why := refusal(workspace):
-        raise Unowned(why)
+        raise NotRun(why)
     if not is_root():
         return Tenant(uid=os.geteuid(), gid=os.getegid(), drops=False)
     found = workspace.stat()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .bwrap import Bwrap
 
 PATIENCE = 20.0
+PROGRAMS = "/usr/sbin:/usr/bin:/sbin:/bin"
 NEEDED = ("bwrap", "prlimit")
 QUESTIONS = """
 echo uid=$(id -u)
@@ -55,7 +56,7 @@ def findings(sandbox: Sandbox) -> tuple[Finding, ...]:
 def missing() -> list[str]:
     """The programs this backend needs and does not find."""
     needed = (*NEEDED, "setpriv", "unshare") if owner.is_root() else NEEDED
-    return [name for name in needed if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") is None]
+    return [name for name in needed if shutil.which(name, path=PROGRAMS) is None]
 
 
 def trouble_of_bwrap(sandbox: Bwrap) -> str:

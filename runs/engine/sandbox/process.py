@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from runs.engine.ports import Cancel, Execution
+from runs.engine.spool import Spool
 
 from .output import CAP, Collector
-from .spool import Spool
 
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL (reliability.md §3e)."""

@@ -10,7 +10,7 @@ from pydantic import Field
 from runs.engine.events import Effect
 from runs.engine.messages import sha256
 from runs.engine.ports import ToolContext, ToolResult
-from runs.engine.sandbox import Spool
+from runs.engine.spool import Spool
 
 from .base import Given, plural, refused
 from .beneath import PathTrouble, root
@@ -43,9 +43,13 @@ class EditFile:
 
     def run(self, given: Input, context: ToolContext) -> ToolResult:
         if is_of_run(given.path):
-            return refused(f"`{given.path}` is a file of the run and can only be read. Edit a file of the workspace.")
+            return refused(
+                f"`{given.path}` is a file of the run and can only be read. Edit a file of the workspace."
+            )
         if given.old == given.new:
-            return refused("`old` and `new` are the same, so there is nothing to change. Say what shall stand there.")
+            return refused(
+                "`old` and `new` are the same, so there is nothing to change. Say what shall stand there."
+            )
         try:
             with root(context.workspace) as workspace:
                 before = workspace.read(given.path)
@@ -101,7 +105,9 @@ def _absent(before: bytes, given: EditFile.Input) -> str:
     if not near:
         return "`old` was not found, and nothing like it. Read the file again and copy the passage from it."
     number = next(number for number, line in enumerate(lines, 1) if line[:400] == near[0])
-    return f"`old` was not found. The nearest line is line {number}: {near[0]!r}. Copy the passage as it stands."
+    return (
+        f"`old` was not found. The nearest line is line {number}: {near[0]!r}. Copy the passage as it stands."
+    )
 
 
 def _lines(text: str) -> int:

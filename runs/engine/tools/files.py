@@ -64,7 +64,9 @@ class ReadFile:
         path: PathInput
         offset: Annotated[int, Field(ge=1, description="First line to show, from 1.")] = 1
         limit: Annotated[int, Field(ge=1, le=LINES, description="How many lines to show.")] = LINES
-        column: Annotated[int, Field(ge=1, description="First character of that line, for very long lines.")] = 1
+        column: Annotated[
+            int, Field(ge=1, description="First character of that line, for very long lines.")
+        ] = 1
 
     def run(self, given: Input, context: ToolContext) -> ToolResult:
         try:
@@ -92,7 +94,9 @@ class WriteFile:
 
     def run(self, given: Input, context: ToolContext) -> ToolResult:
         if is_of_run(given.path):
-            return refused(f"`{given.path}` is a file of the run and can only be read. Write into the workspace.")
+            return refused(
+                f"`{given.path}` is a file of the run and can only be read. Write into the workspace."
+            )
         data = given.content.encode()
         try:
             with root(context.workspace) as workspace:

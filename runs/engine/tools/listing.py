@@ -11,7 +11,9 @@ MOST = 400
 ENTRIES = 20_000
 """How many entries of one folder are looked at: a folder of millions must not hold the worker."""
 
-PASSED_BY = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache"})
+PASSED_BY = frozenset(
+    {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,9 @@ from .base import Given, refused
 Section = Literal["decisions", "pending", "facts", "errors"]
 SECTIONS: tuple[Section, ...] = ("decisions", "pending", "facts", "errors")
 LONGEST = 2_000
-Text = Annotated[str, Field(min_length=1, max_length=LONGEST, description="One or two lines, complete in themselves.")]
+Text = Annotated[
+    str, Field(min_length=1, max_length=LONGEST, description="One or two lines, complete in themselves.")
+]
 
 
 class TakeNote:

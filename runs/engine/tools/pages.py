@@ -96,4 +96,6 @@ def _whole(lines: list[str], offset: int, limit: int) -> Page:
     last = offset - 1 + taken
     shown = "".join(lines[offset - 1 : last])
     more = last + 1 if last < len(lines) else 0
-    return Page(text=shown, first=offset, last=last, lines=len(lines), next_line=more, next_column=1 if more else 0)
+    return Page(
+        text=shown, first=offset, last=last, lines=len(lines), next_line=more, next_column=1 if more else 0
+    )

@@ -30,6 +30,8 @@ def may_run(stop_reason: str, calls: Sequence[Block], *, ended: bool) -> Permit:
     if not ended:
         return Permit(skip=tuple(calls), why="Not run: the answer broke off before its end.")
     if stop_reason != "tool_use":
-        return Permit(skip=tuple(calls), why=f"Not run: the answer ended with {stop_reason}, not with tool_use.")
+        return Permit(
+            skip=tuple(calls), why=f"Not run: the answer ended with {stop_reason}, not with tool_use."
+        )
     why = f"Skipped: at most {MOST} calls run in one turn. Ask again for what is still needed."
     return Permit(run=tuple(calls[:MOST]), skip=tuple(calls[MOST:]), why=why if len(calls) > MOST else "")

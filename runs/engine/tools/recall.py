@@ -63,7 +63,9 @@ class Recall:
             left -= estimate(parts[-1])
         missing = len(hits) - len(parts)
         if missing:
-            parts.append(f"… {plural(missing, 'more place')}: ask for fewer or with other words, or read_archive.")
+            parts.append(
+                f"… {plural(missing, 'more place')}: ask for fewer or with other words, or read_archive."
+            )
         return "\n\n".join(parts)
 
 
@@ -81,7 +83,9 @@ class ReadArchive:
     )
 
     class Input(Given):
-        turn: Annotated[int, Field(ge=0, description="The turn's number; 0 is what was said before the first.")]
+        turn: Annotated[
+            int, Field(ge=0, description="The turn's number; 0 is what was said before the first.")
+        ]
         offset: Annotated[int, Field(ge=1, description="First character to show, from 1.")] = 1
 
     def run(self, given: Input, context: ToolContext) -> ToolResult:

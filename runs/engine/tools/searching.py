@@ -91,7 +91,11 @@ def _search(descriptor: int, parts: tuple[str, ...], given: SearchFiles.Input, c
 
 def _told(lines: list[str]) -> ToolResult:
     counts = json.loads(lines.pop())
-    passed = f"; {plural(counts['skipped'], 'file')} not searched (binary, huge or a link)" if counts["skipped"] else ""
+    passed = (
+        f"; {plural(counts['skipped'], 'file')} not searched (binary, huge or a link)"
+        if counts["skipped"]
+        else ""
+    )
     if not counts["matches"]:
         return ToolResult(content=f"No match{passed}.")
     found = f"{plural(counts['matches'], 'matching line')} in {plural(counts['files'], 'file')}"

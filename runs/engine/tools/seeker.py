@@ -27,7 +27,9 @@ def descend(base: int, parts: list[str]) -> tuple[int, str]:
     """(folder, name): the folder that holds the last part, or the folder itself and ''."""
     here = os.open(".", FOLDER, dir_fd=base)
     for number, part in enumerate(parts, 1):
-        if number == len(parts) and not stat.S_ISDIR(os.stat(part, dir_fd=here, follow_symlinks=False).st_mode):
+        if number == len(parts) and not stat.S_ISDIR(
+            os.stat(part, dir_fd=here, follow_symlinks=False).st_mode
+        ):
             return here, part
         here = os.open(part, FOLDER, dir_fd=here)
     return here, ""

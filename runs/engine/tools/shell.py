@@ -8,10 +8,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from runs.engine.errors import NotRun
 from runs.engine.events import Effect
 from runs.engine.messages import clean
 from runs.engine.ports import Execution, ToolContext, ToolResult
-from runs.engine.sandbox import Spool, Unowned
+from runs.engine.spool import Spool
 
 from .base import Given, plural, refused
 
@@ -53,7 +54,7 @@ class RunCommand:
                 cancel=context.cancel,
                 spool=context.spool,
             )
-        except Unowned as error:
+        except NotRun as error:
             return refused(f"The command was not run. {error}")
         return result_of(execution, context)
 
@@ -71,6 +72,8 @@ def result_of(execution: Execution, context: ToolContext) -> ToolResult:
     lines = [f"{ended} · {execution.ms / 1000:.1f} s · {size}"]
     if execution.status != "done":
         lines.append(_cure(execution))
+    elif execution.reason:
+        lines.append(execution.reason)
     if execution.spill:
         lines.append(f"The whole output: read_file {_kept(execution.spill, context)}")
     return ToolResult(

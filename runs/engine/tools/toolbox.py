@@ -110,7 +110,10 @@ def key_of(run: str, turn: int, tool_use_id: str) -> str:
 
 
 def _complaint(tool: Tool, error: ValidationError) -> str:
-    lines = [f"{'.'.join(map(str, found['loc'])) or 'input'}: {found['msg']}" for found in error.errors()[:MESSAGES]]
+    lines = [
+        f"{'.'.join(map(str, found['loc'])) or 'input'}: {found['msg']}"
+        for found in error.errors()[:MESSAGES]
+    ]
     schema: Any = schema_of(tool)["input_schema"]
     return (
         f"The input does not fit {tool.name}: {'; '.join(lines)}. Nothing was run. "

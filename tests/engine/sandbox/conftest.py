@@ -36,7 +36,9 @@ class Shell:
     spool: Path
     mark: str
 
-    def __call__(self, command: str, *, timeout: float = 20, key: str = "", cancel: Cancel | None = None) -> Execution:
+    def __call__(
+        self, command: str, *, timeout: float = 20, key: str = "", cancel: Cancel | None = None
+    ) -> Execution:
         return self.sandbox.run(
             command,
             self.workspace,

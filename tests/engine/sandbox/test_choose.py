@@ -43,7 +43,9 @@ def failing_bwrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_verdict_is_reached_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(probe, "trouble_of_bwrap", lambda chosen: asked.append(chosen) or "The shell tool is off.")
+    monkeypatch.setattr(
+        probe, "trouble_of_bwrap", lambda chosen: asked.append(chosen) or "The shell tool is off."
+    )
     for _ in range(3):
         assert sandbox.choose(rehearsal=False, python=PYTHON).available() == "The shell tool is off."
     assert len(asked) == 1

@@ -48,7 +48,9 @@ def test_the_workspace_can_be_written_and_is_where_a_command_starts(shell: Shell
     assert shell("cat made.txt").output == "after\n"
 
 
-def test_the_environment_is_empty_but_for_what_a_command_needs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_empty_but_for_what_a_command_needs(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-canary-1234")
     monkeypatch.setenv("SECRET_THING", "sk-canary-5678")
     names = {line.split("=")[0] for line in shell("env").output.splitlines()}
@@ -134,7 +136,9 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(shell: Shell) -> N
 
 
 def test_closing_its_output_does_not_end_a_command(shell: Shell) -> None:
-    ended = shell("exec >&- 2>&-; python3 -c 'import select; select.select([], [], [], 0.5)'; echo x > made; exit 4")
+    ended = shell(
+        "exec >&- 2>&-; python3 -c 'import select; select.select([], [], [], 0.5)'; echo x > made; exit 4"
+    )
     assert (ended.status, ended.exit_code) == ("done", 4)
     assert (shell.workspace / "made").exists()
 
@@ -149,7 +153,9 @@ def test_cancelling_kills_at_once(shell: Shell) -> None:
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    ended = shell(f"trap '' TERM; touch started; setsid sleep {shell.mark} & sleep {shell.mark}", cancel=cancel)
+    ended = shell(
+        f"trap '' TERM; touch started; setsid sleep {shell.mark} & sleep {shell.mark}", cancel=cancel
+    )
     stopper.join()
     assert (ended.status, ended.reason) == ("killed", "stopped by Ada")
     assert ended.ms < 10_000

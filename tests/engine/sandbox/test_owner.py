@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runs.engine.sandbox import Unowned, owner, refusal
+from runs.engine.errors import NotRun
+from runs.engine.sandbox import owner, refusal
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_a_root_worker_runs_as_the_owner_of_the_workspace(tmp_path: Path, as_roo
 
 
 def test_an_unmade_workspace_of_root_has_no_tenant() -> None:
-    with pytest.raises(Unowned, match="belongs to root"):
+    with pytest.raises(NotRun, match="belongs to root"):
         owner.tenant(Path("/usr"), slot=1, made=False)
 
 

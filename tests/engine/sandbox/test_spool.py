@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runs.engine.ports import Execution
-from runs.engine.sandbox import Spool
+from runs.engine.spool import Spool
 from tests.conftest import wait_until
 
 from .conftest import Shell

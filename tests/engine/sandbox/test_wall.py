@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runs.engine.sandbox import owner
+from runs.engine.errors import NotRun
+from runs.engine.sandbox import owner, quota
 
 from .conftest import Shell
 
@@ -73,17 +74,24 @@ def test_abstract_sockets_of_the_machine_are_not_there(wall: Shell) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind("\0agentdash-canary")
         server.listen()
-        ended = wall("python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0agentdash-canary\")'")
+        ended = wall(
+            "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0agentdash-canary\")'"
+        )
     assert "ConnectionRefusedError" in ended.output
 
 
 def test_the_key_is_nowhere_to_be_found(wall: Shell) -> None:
-    ended = wall("env; set; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; grep -r canary /workspace /tmp")
+    ended = wall(
+        "env; set; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; grep -r canary /workspace /tmp"
+    )
     assert CANARY not in ended.output
 
 
 def test_a_command_is_nobody_and_has_no_powers(wall: Shell) -> None:
-    assert wall("id -u; id -un; grep CapEff /proc/self/status").output == "65534\nnobody\nCapEff:\t0000000000000000\n"
+    assert (
+        wall("id -u; id -un; grep CapEff /proc/self/status").output
+        == "65534\nnobody\nCapEff:\t0000000000000000\n"
+    )
     assert "NoNewPrivs:\t1" in wall("cat /proc/self/status").output
 
 
@@ -100,7 +108,9 @@ def test_git_hooks_and_settings_are_read_only(wall: Shell) -> None:
     assert not (wall.workspace / ".git/hooks/pre-commit").exists()
     assert "evil" not in (wall.workspace / ".git/config").read_text()
     assert (
-        wall("echo x > a; git add a; git -c user.name=a -c user.email=a@b commit -qm x && git log --oneline").exit_code
+        wall(
+            "echo x > a; git add a; git -c user.name=a -c user.email=a@b commit -qm x && git log --oneline"
+        ).exit_code
         == 0
     )
 
@@ -140,7 +150,7 @@ def test_a_foreign_workspace_of_root_is_refused(wall: Shell) -> None:
 
     chosen = sandbox.choose(rehearsal=False, python=Path(sys.executable), uid_slot=7)
     root_owned = Path("/usr")
-    with pytest.raises(sandbox.Unowned, match="belongs to root.*chown -R USER"):
+    with pytest.raises(NotRun, match="belongs to root.*chown -R USER"):
         wall.__class__(sandbox=chosen, workspace=root_owned, spool=wall.spool, mark="x")("touch x")
 
 
@@ -154,5 +164,20 @@ def test_a_workspace_below_our_own_folder_is_given_to_the_slot(wall: Shell, tmp_
     wall.sandbox = chosen
     assert wall("echo y >> deep/file; echo z > deep/new").exit_code == 0
     expected = owner.SLOT_BASE + 9 if owner.is_root() else os.geteuid()
-    assert {(wall.workspace / name).stat().st_uid for name in ("", "deep", "deep/file", "deep/new")} == {expected}
+    assert {(wall.workspace / name).stat().st_uid for name in ("", "deep", "deep/file", "deep/new")} == {
+        expected
+    }
     assert Path("/etc/shadow").stat().st_uid == 0
+
+
+def test_a_workspace_over_its_quota_can_be_emptied_but_not_filled(
+    wall: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wall("head -c 300000 /dev/urandom > big; echo x > small").reason == ""
+    monkeypatch.setattr(quota, "is_over", lambda workspace: (workspace / "big").exists())
+    ended = wall("echo y > more; cat small")
+    assert "File too large" in ended.output
+    assert ended.output.endswith("x\n")
+    assert "until something is deleted" in ended.reason
+    assert wall("rm big").exit_code == 0
+    assert wall("echo y > more && cat more").output == "y\n"

@@ -42,7 +42,9 @@ def test_a_passage_that_is_there_often_is_answered_with_its_lines(bench: Bench) 
 
 def test_what_was_replaced_already_is_told(bench: Bench) -> None:
     bench.make("a", "new text\n")
-    assert "`new` already stands there" in bench.refuses("edit_file", path="a", old="old text", new="new text")
+    assert "`new` already stands there" in bench.refuses(
+        "edit_file", path="a", old="old text", new="new text"
+    )
 
 
 def test_nothing_to_change_is_told(bench: Bench) -> None:
@@ -61,7 +63,7 @@ def test_a_second_try_does_not_insert_twice(bench: Bench) -> None:
 
 def test_a_worker_that_died_before_the_edit_was_made_makes_it_now(bench: Bench) -> None:
     from runs.engine.messages import sha256
-    from runs.engine.sandbox import Spool
+    from runs.engine.spool import Spool
     from runs.engine.tools import key_of
 
     target = bench.make("a", "import os\n")

@@ -134,7 +134,11 @@ def test_what_git_would_run_cannot_be_written(bench: Bench, path: str) -> None:
 
 def test_a_workspace_that_is_gone_is_told(bench: Bench) -> None:
     bench.workspace.rmdir()
-    for name, given in {"read_file": {"path": "x"}, "list_files": {}, "search_files": {"pattern": "x"}}.items():
+    for name, given in {
+        "read_file": {"path": "x"},
+        "list_files": {},
+        "search_files": {"pattern": "x"},
+    }.items():
         assert "There is no" in bench.refuses(name, **given)
 
 

@@ -10,7 +10,12 @@ from .conftest import Bench
 def test_the_whole_tree_with_sizes(bench: Bench) -> None:
     bench.make("b/deep/er.txt", "12345")
     bench.make("a.py", "x" * 1234)
-    assert bench.says("list_files").split("\n") == ["a.py (1,234 bytes)", "b/", "b/deep/", "b/deep/er.txt (5 bytes)"]
+    assert bench.says("list_files").split("\n") == [
+        "a.py (1,234 bytes)",
+        "b/",
+        "b/deep/",
+        "b/deep/er.txt (5 bytes)",
+    ]
 
 
 def test_paths_of_a_part_are_the_ones_to_read(bench: Bench) -> None:

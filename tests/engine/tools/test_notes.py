@@ -17,7 +17,9 @@ def test_a_note_gets_the_next_number(bench: Bench) -> None:
     (event,) = result.events
     assert event == NoteChanged(
         turn=3,
-        note=Note(number=2, revision=1, section="facts", text="port 8765", state="open", author="llm", by="", turn=3),
+        note=Note(
+            number=2, revision=1, section="facts", text="port 8765", state="open", author="llm", by="", turn=3
+        ),
     )
 
 

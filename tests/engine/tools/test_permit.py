@@ -16,7 +16,16 @@ def test_calls_run_when_the_llm_stopped_for_them_and_the_stream_ended() -> None:
 
 @pytest.mark.parametrize(
     "stop_reason",
-    ["end_turn", "max_tokens", "stop_sequence", "pause_turn", "refusal", "model_context_window_exceeded", "", "new"],
+    [
+        "end_turn",
+        "max_tokens",
+        "stop_sequence",
+        "pause_turn",
+        "refusal",
+        "model_context_window_exceeded",
+        "",
+        "new",
+    ],
 )
 def test_no_other_stop_reason_lets_a_call_run(stop_reason: str) -> None:
     permit = may_run(stop_reason, CALLS[:2], ended=True)

@@ -20,7 +20,9 @@ def read_all(bench: Bench, path: str, limit: int = pages.LINES) -> str:
     """Follow the first line of each page to the end, as an llm would."""
     parts, offset, column = [], 1, 1
     while True:
-        title, _, text = bench.says("read_file", path=path, offset=offset, limit=limit, column=column).partition("\n")
+        title, _, text = bench.says(
+            "read_file", path=path, offset=offset, limit=limit, column=column
+        ).partition("\n")
         assert len(text) <= pages.CHARACTERS
         parts.append(text)
         found = GO_ON.search(title)

@@ -46,7 +46,9 @@ def test_k_bounds_the_hits(bench: Bench) -> None:
 @pytest.mark.parametrize("tokens", [40, 200, 1000])
 def test_the_policys_tokens_bound_the_answer(bench: Bench, tokens: int) -> None:
     for number in range(1, 6):
-        archive(bench, number, number, text("\n".join(f"needle line {line} of many words" for line in range(100))))
+        archive(
+            bench, number, number, text("\n".join(f"needle line {line} of many words" for line in range(100)))
+        )
     bench.toolbox = Toolbox(recall.tools(k=5, tokens=tokens))
     said = str(bench("recall", query="needle").content)
     assert said.startswith("turn 1, message 1 (answer):\nneedle line 0 of many words")

@@ -6,7 +6,8 @@ import pytest
 
 from runs.engine.events import Effect
 from runs.engine.ports import Cancel
-from runs.engine.sandbox import Off, Spool
+from runs.engine.sandbox import Off
+from runs.engine.spool import Spool
 from runs.engine.tools import key_of
 
 from .conftest import Bench
@@ -37,7 +38,9 @@ def test_long_output_can_be_read_whole(bench: Bench) -> None:
     assert result.raw_bytes == 100_000
     assert "100,000 bytes, 68,000 omitted" in result.content
     assert result.spill is not None
-    name = next(line for line in result.content.split("\n") if line.startswith("The whole output")).split()[-1]
+    name = next(line for line in result.content.split("\n") if line.startswith("The whole output")).split()[
+        -1
+    ]
     assert name.startswith("@run/output/")
     assert bench.files.read(name.removeprefix("@run/")) == "x" * 99 + "\n" + ("y" * 99 + "\n") * 999
     assert "lines 1-300 of 1000" in bench.says("read_file", path=name)

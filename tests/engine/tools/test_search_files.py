@@ -27,7 +27,9 @@ def test_a_path_narrows_to_a_folder_or_a_file(bench: Bench) -> None:
     bench.make("a.py", "hit\n")
     assert bench.says("search_files", pattern="hit", path="b").split("\n")[1:] == ["b/deep/x.py:1:hit"]
     assert bench.says("search_files", pattern="hit", path="a.py").split("\n")[1:] == ["a.py:1:hit"]
-    assert bench.says("search_files", pattern="hit", path="b/deep/x.py").split("\n")[1:] == ["b/deep/x.py:1:hit"]
+    assert bench.says("search_files", pattern="hit", path="b/deep/x.py").split("\n")[1:] == [
+        "b/deep/x.py:1:hit"
+    ]
 
 
 def test_no_match_is_an_answer(bench: Bench) -> None:

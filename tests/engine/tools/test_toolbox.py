@@ -56,19 +56,32 @@ def test_schemas_are_what_the_api_wants_always_the_same_bytes() -> None:
 def test_every_description_says_what_comes_back() -> None:
     for tool in Toolbox(standard()).tools:
         assert len(tool.description) > 100
-        assert "ack com" in tool.description or "result" in tool.description or "size of each" in tool.description
+        assert (
+            "ack com" in tool.description
+            or "result" in tool.description
+            or "size of each" in tool.description
+        )
 
 
 def test_effects_are_declared() -> None:
     effects = {tool.name: tool.effect for tool in Toolbox(standard()).tools}
-    assert {name for name in NAMES if effects[name] is Effect.PURE} == {"list_files", "read_file", "search_files"}
+    assert {name for name in NAMES if effects[name] is Effect.PURE} == {
+        "list_files",
+        "read_file",
+        "search_files",
+    }
     assert {name for name in NAMES if effects[name] is Effect.IDEMPOTENT} == {"write_file", "edit_file"}
     assert effects["run_command"] is Effect.EFFECTFUL
 
 
 def test_a_call_is_planned_with_effect_hash_and_key() -> None:
     box = Toolbox(standard())
-    block = {"type": "tool_use", "id": "toolu_1", "name": "write_file", "input": {"path": "a", "content": "x"}}
+    block = {
+        "type": "tool_use",
+        "id": "toolu_1",
+        "name": "write_file",
+        "input": {"path": "a", "content": "x"},
+    }
     call = box.plan(4, "r-abcde", block)
     assert (call.id, call.name, call.effect) == ("toolu_1", "write_file", Effect.IDEMPOTENT)
     assert call.key == key_of("r-abcde", 4, "toolu_1") == box.plan(4, "r-abcde", block).key

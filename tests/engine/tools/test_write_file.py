@@ -23,7 +23,8 @@ def test_an_old_file_is_replaced_and_keeps_its_mode(bench: Bench) -> None:
     target = bench.make("run.sh", "old")
     target.chmod(0o755)
     assert (
-        bench.says("write_file", path="run.sh", content="new!") == "Wrote run.sh: 4 bytes, 1 line, in place of 3 bytes."
+        bench.says("write_file", path="run.sh", content="new!")
+        == "Wrote run.sh: 4 bytes, 1 line, in place of 3 bytes."
     )
     assert target.read_text() == "new!"
     assert target.stat().st_mode & 0o777 == 0o755
@@ -74,7 +75,9 @@ def test_a_hard_link_is_not_written_through(bench: Bench) -> None:
 def test_commands_can_change_what_the_tool_made(bench: Bench) -> None:
     assert "exit code 0" in bench.says("run_command", command="touch first")
     bench.says("write_file", path="made/by/tool.txt", content="one\n")
-    assert "exit code 0" in bench.says("run_command", command="echo two >> made/by/tool.txt && touch made/by/more")
+    assert "exit code 0" in bench.says(
+        "run_command", command="echo two >> made/by/tool.txt && touch made/by/more"
+    )
     assert (bench.workspace / "made/by/tool.txt").read_text() == "one\ntwo\n"
 
 

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from runs.engine.ports import Execution
+from .ports import Execution
 
 KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
