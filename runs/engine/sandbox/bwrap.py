@@ -80,7 +80,7 @@ class Bwrap:
         full = made and quota.is_over(workspace)
         with _identity_files() as fds:
             argv = [*self._outer(tenant, workspace, limits), *self._inner(workspace, fds)]
-            argv += [*(["prlimit", "--fsize=0:0"] if full else []), "/bin/bash", "-c", command]
+            argv += ["/bin/bash", "-c", *([quota.READ_ONLY] if full else []), command]
             launch = Launch(argv=argv, env={"PATH": probe.PROGRAMS}, stop=KillNamespace(), fds=fds)
             ended = execute(launch, timeout=timeout, key=key, cancel=cancel, spool=spool)
         return replace(ended, reason=ended.reason or quota.OVER) if full else ended

@@ -7,7 +7,9 @@ from pathlib import Path
 
 MOST_BYTES = 1024**3
 MOST_ENTRIES = 200_000
-OVER = "The workspace holds more than 1 GiB or 200,000 files, so nothing can be written in it until something is deleted."
+OVER = "The workspace holds over 1 GiB or 200,000 files: nothing can be written until something is deleted."
+READ_ONLY = 'trap "" XFSZ; ulimit -f 0; exec /bin/bash -c "$0"'
+"""Runs the command after it, whose writes then fail as on a full disk; without the trap the shell itself would die."""
 
 
 def is_over(workspace: Path, *, most: int = MOST_BYTES, entries: int = MOST_ENTRIES) -> bool:
