@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import threading
 
+from celery.signals import worker_shutting_down
 from celery.worker import state as celery_state
 
 from agentdash import inproc
 from agentdash.celery import app
+from agentdash.sweeper import Sweeper
+from runs import runner, tasks
+from runs.runner.watch import watch
+from runs.store import lease
 
 SLICES = 16
+SWEEP_SECONDS = 1.0
 
 
 class Worker:
@@ -17,6 +23,7 @@ class Worker:
 
     def __init__(self, slices: int = SLICES) -> None:
         self.ready = threading.Event()
+        self.sweeper = Sweeper(SWEEP_SECONDS)
         self.thread = threading.Thread(target=self._work, args=(slices,), name="worker", daemon=True)
 
     def start(self) -> None:
@@ -41,10 +48,26 @@ class Worker:
         ).start()
 
     def stop(self, seconds: float = 10) -> bool:
-        """Take nothing new, and wait for running slices. False when some did not end within `seconds`."""
+        """Take nothing new, cancel what waits for an llm. False when some slices did not end within `seconds`."""
+        self.sweeper.stop()
+        runner.leave()
         celery_state.should_stop = 0  # global to Celery's module, so put back for the next worker
         inproc.bed.leave()
         self.thread.join(seconds)
         if ended := not self.thread.is_alive():
             celery_state.should_stop = None
         return ended
+
+
+def work(slices: int) -> None:
+    """Celery's own worker in the main thread, for as many machines as one likes. SIGTERM lets slices end first."""
+    sweeper = Sweeper(SWEEP_SECONDS * 5)
+
+    def leaving(**_: object) -> None:
+        sweeper.stop()
+        runner.leave()
+
+    worker_shutting_down.connect(leaving, weak=False)
+    sweeper.start()
+    options = ["--pool=threads", f"--concurrency={slices}", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    app.worker_main(["worker", "--loglevel=INFO", *options])

@@ -1,0 +1,102 @@
+"""Orders: what a person asks of a run. Each waits for its one answer, at most ten seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from agentdash.cli import ground
+
+SECONDS = 10.0
+
+
+def of_a_run(verb: Callable[..., int]) -> Callable[..., int]:
+    """What all orders share: the run, JSON, whether to wait for the answer."""
+    verb = click.option("--no-wait", is_flag=True, help="Do not wait for the answer.")(ground.as_json(verb))
+    return click.argument("slug", metavar="RUN")(verb)
+
+
+def give(slug: str, kind: str, args: dict[str, Any], as_json: bool, no_wait: bool) -> int:
+    """Give the order, wait, say what became of it. 1 when it was rejected."""
+    ground.tables()
+    from agentdash.door import local
+    from runs import control
+    from runs.present.fleet_json import ordered
+
+    run = ground.the_run(slug)
+    try:
+        made = control.order(local(), run, kind, args)
+        if not no_wait and made.state == "pending":
+            made = control.wait_for(made, SECONDS)
+    except control.Invalid as mistake:
+        raise ground.Refused(str(mistake)) from None
+    if as_json:
+        ground.write(ordered(made))
+    else:
+        click.echo(f"{kind.replace('_', ' ')}: {made.state}" + (f" ({made.reason})" if made.reason else ""))
+    return ground.NOT_SO if made.state in ("rejected", "expired") else ground.DONE
+
+
+@click.command()
+@of_a_run
+def pause(slug: str, as_json: bool, no_wait: bool) -> int:
+    """Hold a run after its turn."""
+    return give(slug, "pause", {}, as_json, no_wait)
+
+
+@click.command()
+@of_a_run
+def resume(slug: str, as_json: bool, no_wait: bool) -> int:
+    """Let a run go on; on one that failed, try again."""
+    return give(slug, "resume", {}, as_json, no_wait)
+
+
+@click.command()
+@of_a_run
+@click.argument("n", metavar="[N]", default=1, type=int)
+def step(slug: str, n: int, as_json: bool, no_wait: bool) -> int:
+    """Let a paused run take N turns (1), and pause again."""
+    return give(slug, "step", {"n": n}, as_json, no_wait)
+
+
+@click.command()
+@of_a_run
+@click.option("--now", is_flag=True, help="Cancel the call that is running.")
+def stop(slug: str, now: bool, as_json: bool, no_wait: bool) -> int:
+    """End a run after its turn."""
+    return give(slug, "stop_now" if now else "stop", {}, as_json, no_wait)
+
+
+@click.command()
+@of_a_run
+@click.argument("text")
+@click.option("--queue", "how", flag_value="queue", help="Read it when the run would stop by itself.")
+@click.option("--interrupt", "how", flag_value="interrupt", help="Read it at once, cancel the call that is running.")
+def say(slug: str, text: str, how: str | None, as_json: bool, no_wait: bool) -> int:
+    """Write TEXT to the agent; it is read before its next turn."""
+    return give(slug, "say", {"text": text, "how": how or "steer"}, as_json, no_wait)
+
+
+@click.command()
+@of_a_run
+@click.option("--method", type=click.Choice(["clear", "summary", "both"]), help="How; the policy's way by default.")
+@click.option("--keep", type=int, metavar="MESSAGES", help="How many of the newest messages stay as they are.")
+@click.option("--instructions", metavar="TEXT", help="What the summary must keep.")
+def compact(
+    slug: str, method: str | None, keep: int | None, instructions: str | None, as_json: bool, no_wait: bool
+) -> int:
+    """Replace the older part of a run's window by a summary."""
+    given = {"method": method, "keep": keep, "instructions": instructions}
+    return give(slug, "compact", {key: value for key, value in given.items() if value is not None}, as_json, no_wait)
+
+
+@click.command()
+@of_a_run
+def clear(slug: str, as_json: bool, no_wait: bool) -> int:
+    """Restart a run's window with the goal, what was said, the pins and the notes, and nothing else."""
+    return give(slug, "clear", {}, as_json, no_wait)
+
+
+COMMANDS = (pause, resume, step, stop, say, compact, clear)
