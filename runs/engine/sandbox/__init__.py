@@ -22,7 +22,9 @@ from .plain import Plain
 
 __all__ = ["Bwrap", "Off", "Plain", "choose", "refusal"]
 
-_verdicts: dict[tuple[Path, int], tuple[str, bool]] = {}
+_holds: dict[Path, bool] = {}
+"""Interpreters for which bubblewrap was found to hold, and whether it needs the staging mounts. A failure is not
+kept: who installs bubblewrap need not restart anything."""
 
 
 def choose(*, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[Path] = ()) -> Sandbox:
@@ -34,15 +36,12 @@ def choose(*, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[P
     says why.
     """
     sandbox = Bwrap(prefix=_base(python), slot=uid_slot, owns=rehearsal, made=tuple(made))
-    key = (sandbox.prefix, uid_slot)
-    if key not in _verdicts:
-        _verdicts[key] = (sandbox.available(), sandbox.staged)
-    sandbox.why, sandbox.staged = _verdicts[key]
-    if not sandbox.why:
-        return sandbox
-    if rehearsal:
-        return Plain(prefix=sandbox.prefix, why=sandbox.why)
-    return Off(why=sandbox.why)
+    if sandbox.prefix in _holds:
+        sandbox.why, sandbox.staged = "", _holds[sandbox.prefix]
+    if why := sandbox.available():
+        return Plain(prefix=sandbox.prefix, why=why) if rehearsal else Off(why=why)
+    _holds[sandbox.prefix] = sandbox.staged
+    return sandbox
 
 
 def _base(python: Path) -> Path:

@@ -20,7 +20,7 @@ PYTHON = Path(sys.executable)
 
 @pytest.fixture(autouse=True)
 def _afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "_verdicts", {})
+    monkeypatch.setattr(sandbox, "_holds", {})
 
 
 @pytest.fixture
@@ -41,14 +41,20 @@ def failing_bwrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_the_verdict_is_reached_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(
-        probe, "trouble_of_bwrap", lambda chosen: asked.append(chosen) or "The shell tool is off."
-    )
-    for _ in range(3):
-        assert sandbox.choose(rehearsal=False, python=PYTHON).available() == "The shell tool is off."
-    assert len(asked) == 1
+def test_a_sandbox_that_holds_is_asked_once_one_that_does_not_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    answers = iter(["The shell tool is off.", "The shell tool is off.", "", "never asked for"])
+
+    def trouble(chosen: object) -> str:
+        asked.append("once more")
+        return next(answers)
+
+    monkeypatch.setattr(probe, "trouble_of_bwrap", trouble)
+    names = [sandbox.choose(rehearsal=False, python=PYTHON, uid_slot=slot).name for slot in range(5)]
+    assert names == ["none", "none", "bwrap", "bwrap", "bwrap"]
+    assert len(asked) == 3
 
 
 def test_without_bwrap_the_shell_is_off_and_says_how_to_get_it(without_bwrap: None, tmp_path: Path) -> None:
