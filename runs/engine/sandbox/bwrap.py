@@ -1,6 +1,6 @@
 """Commands under bubblewrap: no network, no environment, no files but the workspace, no process left behind.
 
-The command line is that of the security page, docs/sandbox: each part closes a door that was found open.
+Each part of the command line closes a door that was found open; tests/engine/sandbox/test_wall.py tries them.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ FILE_SIZE = 256 * 1024**2
 OPEN_FILES = 512
 SLOT_PROCESSES = 128
 EXTRA_PROCESSES = 256
+UNKNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +46,11 @@ def limits_for(uid: int, *, timeout: float, own: bool) -> Limits:
 
 
 def threads_of(uid: int) -> int:
-    """How many threads the user has now, 0 where /proc does not say (macOS counts by processes and is
-    generous).
+    """How many threads the user has now. Where there is no /proc (macOS): UNKNOWN, which is over any hard limit, so
+    that the limit is left as it is.
     """
+    if not Path("/proc/self/task").exists():
+        return UNKNOWN
     count = 0
     for entry in Path("/proc").glob("[0-9]*"):
         try:
