@@ -7,15 +7,16 @@ import logging
 from celery import shared_task
 from kombu.exceptions import OperationalError
 
+from runs import runner
+
 log = logging.getLogger(__name__)
 
 
 @shared_task(name="runs.advance", ignore_result=True)
 def advance(run_id: int) -> None:
-    """One slice of a run."""
-    from runs import runner
-
-    runner.advance(run_id)
+    """One slice of a run, and a hint for the next."""
+    if runner.advance(run_id):
+        hint(run_id)
 
 
 def hint(run_id: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from .events import PlannedCall
+from .events import PlannedCall, Usage
 from .messages import Block, calls_of, clean
-from .ports import Answer
+from .ports import Answer, Capability
 from .tools import Toolbox, may_run
 
 CUT = ("max_tokens", "model_context_window_exceeded")
@@ -58,3 +58,9 @@ def _without_lonely_thinking(content: Sequence[Block]) -> tuple[Block, ...]:
 
 def is_cut(answer: Answer) -> bool:
     return answer.stop_reason in CUT
+
+
+def sent_back(usage: Usage, capability: Capability) -> int:
+    """Tokens of an answer in the next prompt. Only llms that preserve thinking get it back; others drop it."""
+    keeps = capability.thinking in ("adaptive", "bound")
+    return usage.output if keeps else max(1, usage.output - usage.thinking)

@@ -34,7 +34,7 @@ from .middleware.compact import Compact
 from .ports import Answer, ToolContext, ToolResult
 from .settle import Settled, ended, skipped
 from .tools import Toolbox, may_run
-from .window.gauge import Reading, sent_back
+from .window.gauge import Reading
 from .window.head import notice
 
 MOST_PAUSES = 5
@@ -260,7 +260,7 @@ class Agent:
             kind=Kind.ANSWER,
             turn=self.desk.turn,
             content=content,
-            tokens=sent_back(answer.usage, self.desk.llm.capability) if whole else tokens.of_content(content),
+            tokens=intake.sent_back(answer.usage, self.desk.llm.capability) if whole else tokens.of_content(content),
             counted=Counted.USAGE if whole else Counted.ESTIMATE,
         )
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from .events import Delta, Effect, Event, Note, Usage
 from .messages import Block, Message
+from .window.render import Request as Request
 
 
 class Cancel:
@@ -66,15 +67,6 @@ class Capability:
     max_output: int
     thinking: str = "none"
     price: Price | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A request as it is sent: `body` is the canonical JSON of the Messages API's body, `stream` included."""
-
-    body: bytes
-    sha256: str
-    turn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from django.db import close_old_connections
 
-from runs import tasks
 from runs.engine.errors import (
     BadRequest,
     BudgetSpent,
@@ -37,24 +36,23 @@ TURNS, SECONDS, CRASHES = 10, 60.0, 3
 log = logging.getLogger(__name__)
 
 
-def advance(run_id: int) -> None:
-    """Walk a run for one slice if nobody else does; answer its orders if it is idle. Ends by itself when fenced."""
+def advance(run_id: int) -> bool:
+    """Walk a run for one slice if nobody else does; answer its orders if it is idle. True: there is more to do."""
     close_old_connections()
     claim = _claim(run_id)
     if claim is None:
         watch.poke(run_id)
-        return
+        return False
     again = False
     with watch.holding(run_id):
         try:
             again = Slice(claim).walk()
         except Fenced as fenced:
             log.warning("%s", fenced)
-            return
+            return False
         finally:
             lease.release(claim)
-    if (again or orders.pending(run_id)) and not watch.leaving:
-        _ring_again(run_id, again)
+    return not watch.leaving and (again or _is_asked(run_id))
 
 
 def _claim(run_id: int) -> Claim | None:
@@ -66,10 +64,9 @@ def _claim(run_id: int) -> Claim | None:
     return claim
 
 
-def _ring_again(run_id: int, again: bool) -> None:
-    """Go on in a new slice; an order that came while this one ended is seen to as well, a queued message waits."""
-    if again or any(not applying.waits(asked, "running") for asked in orders.pending(run_id)):
-        tasks.hint(run_id)
+def _is_asked(run_id: int) -> bool:
+    """An order came while the slice ended; a queued message waits for the run to stop by itself."""
+    return any(not applying.waits(asked, "running") for asked in orders.pending(run_id))
 
 
 class Slice:

@@ -10,13 +10,14 @@ from typing import Any
 from runs.engine import tokens
 from runs.engine.assemble import shape_of, technique_named
 from runs.engine.errors import Overloaded
+from runs.engine.intake import sent_back
 from runs.engine.events import Delta, Event, Item, Note, Usage, Version, WindowEdited
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
 from runs.engine.messages import Author, Block, Kind, Message, Role
 from runs.engine.middleware.base import Desk, Numbers, Technique
 from runs.engine.policy import Policy, preset
 from runs.engine.ports import Answer, Cancel, Capability, Price, Request
-from runs.engine.window.gauge import Gauge, Measured, sent_back
+from runs.engine.window.gauge import Gauge, Measured
 from runs.engine.window.render import Renderer, frame_of
 from runs.engine.window.versions import Window
 

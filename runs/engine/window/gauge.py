@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from .. import tokens
 from ..events import PARTS, Form, Frame, Parts, Usage
 from ..messages import Block, Counted, Kind, Message
-from ..ports import Capability
 from .forms import is_thinking
 from .versions import Entry
 
@@ -138,12 +137,6 @@ def _by_part(entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:
     if entry.form is not Form.FULL and kind is Kind.RESULTS:
         return {"stubs": tokens.of_content(blocks)}
     return {_OF_KIND[kind]: tokens.of_content(blocks)}
-
-
-def sent_back(usage: Usage, capability: Capability) -> int:
-    """Tokens of an answer in the next prompt. Only llms that preserve thinking get it back; others drop it."""
-    keeps = capability.thinking in ("adaptive", "bound")
-    return usage.output if keeps else max(1, usage.output - usage.thinking)
 
 
 def scaled(parts: Parts, total: int) -> dict[str, int]:

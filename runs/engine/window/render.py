@@ -12,7 +12,6 @@ from typing import Any
 from ..errors import InvalidWindow
 from ..events import Frame
 from ..messages import Block, Message, Role, canonical, sha256
-from ..ports import Request
 from .forms import Shape, shown
 from .repair import Line, Mended, mend
 from .validate import MOST_BYTES, problems
@@ -20,6 +19,15 @@ from .versions import Entry
 
 RENDER = 1
 MARK = {"type": "ephemeral"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request as it is sent: `body` is the canonical JSON of the Messages API's body, `stream` included."""
+
+    body: bytes
+    sha256: str
+    turn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
