@@ -33,15 +33,15 @@ PACES = ("human", "fast")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What a person asks for. Empty or 0: the default. `policy`: a preset's name or a .toml file."""
+    """What a person asks for. Empty, 0 or None: the default. `policy`: a preset's name or a .toml file."""
 
     goal: str
     llm: str = ""
     workspace: str = ""
     policy: str = "default"
-    limit: int = 0
-    max_turns: int = 0
-    max_usd: float = 0.0
+    limit: int | None = None
+    max_turns: int | None = None
+    max_usd: float | None = None
     pace: str = "human"
     title: str = ""
 
@@ -54,7 +54,9 @@ def start(user: Any, asked: Start) -> Run:
     if asked.pace not in PACES:
         raise Invalid(f"The pace is one of {', '.join(PACES)}, and not {asked.pace!r}.")
     capability = room.capability_of(llm)
-    policy = room.policy_of(asked.policy, asked.limit, asked.max_turns, asked.max_usd, capability)
+    policy = room.policy_of(
+        asked.policy, asked.limit or 0, asked.max_turns or 0, asked.max_usd or 0.0, capability
+    )
     first = _first_message(goal, user.get_username())
     limit = room.limit_for(first, policy, capability)
     slug = archive.new_slug()
