@@ -16,7 +16,7 @@ QUOTED = 240
 _GO_ON = "Continue the work."
 """The line that opens a conversation anew; only what is said after it is news."""
 
-_PRODUCTS = re.compile(r"<|\[|Continue the work\.|The last \d+ calls of ")
+_PRODUCTS = re.compile(r"<|\[|Continue the work\.|The last \d+ calls of |Your (?:last )?answer was ")
 _STOP = re.compile(r"\bstop (?:after this|here|now)\b", re.IGNORECASE)
 _SKIP = re.compile(r"\bskip\b", re.IGNORECASE)
 _REDO = re.compile(r"\bredo\b|\bagain\b", re.IGNORECASE)

@@ -58,13 +58,15 @@ class Script:
     files: Path | None = None
 
     def make_workspace(self, path: Path) -> None:
-        """Lay the script's files out in `path`, which may exist. Files already there are left alone."""
+        """Lay the script's files out in `path`, which may exist. Files already there are left alone.
+
+        They are shipped with `.txt` behind their names, so that no tool takes them for code of this project.
+        """
         path.mkdir(parents=True, exist_ok=True)
-        for source in sorted(self.files.rglob("*")) if self.files else ():
-            target = path / source.relative_to(self.files or path)
-            if source.is_dir():
-                target.mkdir(exist_ok=True)
-            elif "__pycache__" not in source.parts and not target.exists():
+        for source in sorted(self.files.rglob("*.txt")) if self.files else ():
+            target = path / source.relative_to(self.files or path).with_suffix("")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
                 shutil.copyfile(source, target)
 
 

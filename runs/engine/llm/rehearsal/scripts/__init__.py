@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import cache
 
 from ..script import Script
-from . import hello
+from . import hello, orders
 
-_SCRIPTS: dict[str, Callable[[], Script]] = {"hello": hello.script}
-DEFAULT = "hello"
+_SCRIPTS: dict[str, Callable[[], Script]] = {"orders": orders.script, "hello": hello.script}
+DEFAULT = "orders"
 
 
 def names() -> tuple[str, ...]:
