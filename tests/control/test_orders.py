@@ -55,7 +55,9 @@ def test_every_state_takes_exactly_the_orders_of_the_table(state: str, kind: str
 
 def test_an_order_is_a_row_an_event_and_a_hint(hints: list[int]) -> None:
     run = a_run(turns=2, order="")
-    made = control.order(a_person("blas"), run, "say", {"text": "Use SQLite.\r\n", "how": "queue"}, seen_seq=7)
+    made = control.order(
+        a_person("blas"), run, "say", {"text": "Use SQLite.\r\n", "how": "queue"}, seen_seq=7
+    )
     stored = Order.objects.get(pk=made.pk)
     assert (stored.by, stored.args, stored.seen_seq) == ("blas", {"how": "queue", "text": "Use SQLite."}, 7)
     event = Event.objects.get(run=run, kind="order.asked")
@@ -184,7 +186,14 @@ def test_orders_apply_by_kind_and_within_a_kind_as_they_came() -> None:
     run = a_run(turns=1, order="")
     for kind in ("compact", "say", "pause", "clear", "say", "stop"):
         an_order(run, kind)
-    assert [asked.kind for asked in orders.pending(run.pk)] == ["stop", "pause", "say", "say", "clear", "compact"]
+    assert [asked.kind for asked in orders.pending(run.pk)] == [
+        "stop",
+        "pause",
+        "say",
+        "say",
+        "clear",
+        "compact",
+    ]
     said = [asked.id for asked in orders.pending(run.pk) if asked.kind == "say"]
     assert said == sorted(said)
 

@@ -53,7 +53,9 @@ def test_sql_changes_no_archived_row(table: type[models.Model]) -> None:
 
 
 def test_an_insert_that_replaces_is_no_way_around() -> None:
-    ways = ["INSERT INTO runs_event SELECT * FROM runs_event WHERE true ON CONFLICT (id) DO UPDATE SET kind = 'x'"]
+    ways = [
+        "INSERT INTO runs_event SELECT * FROM runs_event WHERE true ON CONFLICT (id) DO UPDATE SET kind = 'x'"
+    ]
     if connection.vendor == "sqlite":
         ways.append("INSERT OR REPLACE INTO runs_event SELECT * FROM runs_event")
     with connection.cursor() as cursor:

@@ -49,7 +49,13 @@ def test_a_turn_leaves_its_rows() -> None:
     made = building()
     made.take(Step(words="I look.", calls=(READ, SHELL)))
     turn = Turn.objects.get(run=made.run)
-    assert (turn.status, turn.stop_reason, turn.version, turn.upto, turn.attempt) == ("closed", "tool_use", 1, 1, 1)
+    assert (turn.status, turn.stop_reason, turn.version, turn.upto, turn.attempt) == (
+        "closed",
+        "tool_use",
+        1,
+        1,
+        1,
+    )
     assert sum(turn.parts.values()) == turn.window
     assert turn.closed_at is not None
     calls = {call.name: call for call in Call.objects.filter(run=made.run)}
@@ -108,7 +114,9 @@ def test_an_edit_leaves_its_version_its_episode_and_its_messages() -> None:
     assert (episode.first_turn, episode.folds) == (1, 0)
     assert after.items[0] == [1, "full", False]
     added = {item[0] for item in after.items} - {item[0] for item in before.items if item[0] <= before.base}
-    kinds = set(Message.objects.filter(run=run, number__in=added, author="product").values_list("kind", flat=True))
+    kinds = set(
+        Message.objects.filter(run=run, number__in=added, author="product").values_list("kind", flat=True)
+    )
     assert kinds == {"notes", "episode", "notice"}
     assert (edit.tokens_after or 0) < edit.tokens_before
     assert run.version == Version.objects.filter(run=run).count()
@@ -119,15 +127,26 @@ def test_notes_keep_their_revisions() -> None:
     first = ev.Note(
         number=1, revision=1, section="facts", text="a\x00b", state="open", author="llm", by="", turn=1
     )
-    second = ev.Note(number=1, revision=2, section="facts", text="c", state="done", author="person", by="ada", turn=1)
+    second = ev.Note(
+        number=1, revision=2, section="facts", text="c", state="done", author="person", by="ada", turn=1
+    )
     archive.append(made.claim, ev.NoteChanged(turn=1, note=first), ev.NoteChanged(turn=1, note=second))
-    assert list(Note.objects.values_list("revision", "text", "state")) == [(1, "a␀b", "open"), (2, "c", "done")]
+    assert list(Note.objects.values_list("revision", "text", "state")) == [
+        (1, "a␀b", "open"),
+        (2, "c", "done"),
+    ]
 
 
 def test_a_failed_compaction_is_an_edit_that_changed_nothing() -> None:
     made = building()
     failed = ev.CompactionFailed(
-        turn=1, edit=1, method="summary", trigger=ev.Trigger.PERSON, why="empty", usage=ev.Usage(output=9), cost=7
+        turn=1,
+        edit=1,
+        method="summary",
+        trigger=ev.Trigger.PERSON,
+        why="empty",
+        usage=ev.Usage(output=9),
+        cost=7,
     )
     archive.append(made.claim, failed)
     edit = Edit.objects.get(run=made.run)
@@ -179,7 +198,9 @@ def _answer() -> tuple[object, ...]:
 def test_a_write_that_does_not_fit_leaves_nothing() -> None:
     made = building()
     before = Run.objects.get(pk=made.run.pk)
-    checked = ev.Checked(technique="compact", value=0.1, threshold=0.6, verdict="not fired", why="10 % < 60 %")
+    checked = ev.Checked(
+        technique="compact", value=0.1, threshold=0.6, verdict="not fired", why="10 % < 60 %"
+    )
     lost = ev.TurnLost(turn=9, attempt=1, reason="there is no such turn")
     with pytest.raises(OutOfStep, match="Turn 9"):
         archive.append(made.claim, checked, lost)
@@ -225,7 +246,10 @@ def test_a_state_that_does_not_change_is_no_event() -> None:
 
 def test_only_what_a_person_asks_is_written_without_owning_the_run() -> None:
     run = a_run(turns=1, order="")
-    assert archive.announce(run.pk, "order.asked", {"order": 1, "state": "pending", "reason": ""}) == run.next_seq
+    assert (
+        archive.announce(run.pk, "order.asked", {"order": 1, "state": "pending", "reason": ""})
+        == run.next_seq
+    )
     with pytest.raises(ValueError, match="Only the owner"):
         archive.announce(run.pk, "turn.closed", {})
 

@@ -131,7 +131,13 @@ def open_turn(claim: lease.Claim, run: Run, attempt: int = 1) -> None:
     assert turn is not None
     frame = ev.Frame(sha256=turn.frame_id, llm=run.llm, system=(), tools=(), params={}, render=1)
     opened = ev.TurnOpened(
-        turn=turn.number + 1, attempt=attempt, frame=frame, version=1, upto=1, estimate=1, request_sha256="0" * 64
+        turn=turn.number + 1,
+        attempt=attempt,
+        frame=frame,
+        version=1,
+        upto=1,
+        estimate=1,
+        request_sha256="0" * 64,
     )
     archive.append(claim, opened)
 

@@ -11,7 +11,7 @@ from runs.engine.messages import Author, Counted, Kind, Role
 from runs.models import Message, Run, Turn
 from runs.store import archive, resume, windows
 from tests.builders import Building, a_person, a_run, an_order
-from tests.story import Call, Step
+from tests.story import Call
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,13 @@ def building() -> Building:
 def test_a_fresh_run_stands_at_its_goal() -> None:
     stand = resume.standing(building().run.pk)
     assert [message.content[0]["text"] for message in stand.messages] == ["Find it."]
-    assert (stand.open, stand.measured, stand.episode, stand.notes, stand.orders) == (None, None, None, (), ())
+    assert (stand.open, stand.measured, stand.episode, stand.notes, stand.orders) == (
+        None,
+        None,
+        None,
+        (),
+        (),
+    )
     assert stand.next == resume.Numbers(message=2, edit=1, version=2, episode=1, note=1, turn=1, attempts=0)
 
 
@@ -61,7 +67,14 @@ def test_notes_are_their_newest_revisions() -> None:
     made = building()
     for revision, words in ((1, "old"), (2, "new")):
         note = ev.Note(
-            number=1, revision=revision, section="facts", text=words, state="open", author="llm", by="", turn=1
+            number=1,
+            revision=revision,
+            section="facts",
+            text=words,
+            state="open",
+            author="llm",
+            by="",
+            turn=1,
         )
         archive.append(made.claim, ev.NoteChanged(turn=1, note=note))
     assert [(note.number, note.text) for note in resume.notes(made.run.pk)] == [(1, "new")]
@@ -92,7 +105,9 @@ def test_an_answered_turn_goes_on_with_its_calls_in_order() -> None:
     made.turn = 1
     made.open()
     calls = tuple(made._planned(call, at) for at, call in enumerate((READ, SHELL, SHELL)))
-    blocks = [{"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.input)} for call in calls]
+    blocks = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.input)} for call in calls
+    ]
     answered = ev.TurnAnswered(
         turn=1,
         attempt=1,
@@ -136,7 +151,9 @@ def test_taking_up_a_long_run_takes_no_more_queries_than_a_short_one() -> None:
     short, long = a_run(turns=3, order=""), a_run(turns=60, order="")
     counts = []
     for run in (short, long):
-        with CaptureQueriesContext(connection, ) as queries:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
             resume.standing(run.pk)
         counts.append(len(queries))
     assert counts[1] <= counts[0] + 2

@@ -83,7 +83,20 @@ def test_a_line_is_not_found_by(line: str, query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ['"', "a AND", "NOT", "NEAR(a b)", "col:x", "*", "a*", "(((", "'; DROP TABLE runs_run; --", "\\", "x" * 5000, "% _ %s"],
+    [
+        '"',
+        "a AND",
+        "NOT",
+        "NEAR(a b)",
+        "col:x",
+        "*",
+        "a*",
+        "(((",
+        "'; DROP TABLE runs_run; --",
+        "\\",
+        "x" * 5000,
+        "% _ %s",
+    ],
 )
 def test_any_text_is_a_query(query: str) -> None:
     search.find(query, run=holding("harmless"))
@@ -112,7 +125,9 @@ def test_a_run_is_searched_alone_a_person_only_in_her_own_runs() -> None:
 def test_a_hit_says_where_the_line_is_now() -> None:
     run = a_run(turns=24, order="")
     compaction = Edit.objects.get(run=run, kind="compact")
-    assert Edit.objects.filter(run=run, kind="clear_results").order_by("-number")[0].number > compaction.number
+    assert (
+        Edit.objects.filter(run=run, kind="clear_results").order_by("-number")[0].number > compaction.number
+    )
     states = {(hit.state.value, hit.episode) for hit in search.find("page", run=run, limit=200)}
     assert {("window", 0), ("cleared", 0), ("folded", 1)} <= states
     folded = [hit for hit in search.find("cursor_step_7", run=run) if hit.state is search.Where.FOLDED]
@@ -137,7 +152,9 @@ def test_what_a_clear_removed_is_dropped_and_an_undo_brings_it_back() -> None:
 def test_an_offloaded_result_says_so() -> None:
     made = Building.start(a_person(), limit=24_000, goal="Goal.", title="t", llm="rehearsal")
     made.say("zephyr")
-    made._edit([ev.Item(message=1), ev.Item(message=2, form=ev.Form.PREVIEW)], (), kind="offload", method="offload")
+    made._edit(
+        [ev.Item(message=1), ev.Item(message=2, form=ev.Form.PREVIEW)], (), kind="offload", method="offload"
+    )
     run = Run.objects.get(pk=made.run.pk)
     assert [hit.state.value for hit in search.find("zephyr", run=run)] == ["offloaded"]
 
@@ -156,7 +173,9 @@ def test_a_very_long_message_is_found_by_its_last_word() -> None:
 
 
 def test_folding_says_the_same_of_text_and_query() -> None:
-    assert folding.fold("OrderService.reserve_stock") == "orderservice.reserve_stock order service reserve stock"
+    assert (
+        folding.fold("OrderService.reserve_stock") == "orderservice.reserve_stock order service reserve stock"
+    )
     assert folding.fold("数据竞争") == "数据 据竞 竞争 争"
     assert folding.fold("Ünïcödé") == "unicode"
     assert folding.fold("") == ""

@@ -110,7 +110,9 @@ def _flip(cursor: Any, dice: random.Random) -> None:
         return
     name = dice.choice(TEXTS[table])
     cursor.execute(f"SELECT {name} FROM {table} WHERE {key} = %s", [row])
-    cursor.execute(f"UPDATE {table} SET {name} = %s WHERE {key} = %s", [_changed(cursor.fetchone()[0], dice), row])
+    cursor.execute(
+        f"UPDATE {table} SET {name} = %s WHERE {key} = %s", [_changed(cursor.fetchone()[0], dice), row]
+    )
 
 
 def _changed(text: str, dice: random.Random) -> str:
@@ -142,7 +144,9 @@ def test_a_deleted_row_is_found(run: Run, table: str, place: int) -> None:
 def test_two_swapped_events_are_found_and_the_first_is_named(run: Run, first: int) -> None:
     def hurt(cursor: Any) -> None:
         for old, new in ((first, 90_000), (first + 1, first), (90_000, first + 1)):
-            cursor.execute("UPDATE runs_event SET seq = %s WHERE seq = %s AND run_id = %s", [new, old, run.pk])
+            cursor.execute(
+                "UPDATE runs_event SET seq = %s WHERE seq = %s AND run_id = %s", [new, old, run.pk]
+            )
 
     assert damaged(run, hurt).first_bad.seq == first
 
@@ -151,7 +155,8 @@ def test_the_event_that_brought_a_changed_message_is_named(run: Run) -> None:
     answer = Message.objects.filter(run=run, kind="answer").order_by("number")[3]
     brought = Event.objects.get(run=run, kind="turn.answered", data__message=answer.number)
     verdict = damaged(
-        run, lambda cursor: cursor.execute("UPDATE runs_message SET author = 'person' WHERE id = %s", [answer.pk])
+        run,
+        lambda cursor: cursor.execute("UPDATE runs_message SET author = 'person' WHERE id = %s", [answer.pk]),
     )
     assert verdict.first_bad.seq == brought.seq
 
@@ -179,7 +184,10 @@ def test_a_chain_that_was_recomputed_is_found_by_its_anchor() -> None:
     file = Path(settings.AGENTDASH_HOME) / "anchors" / run.slug
     file.write_text(file.read_text().replace(marks[100], "0" * 64))
     verdict = verify(run)
-    assert (verdict.first_bad.seq, verdict.first_bad.why) == (100, "its hash is not the one in the anchor file")
+    assert (verdict.first_bad.seq, verdict.first_bad.why) == (
+        100,
+        "its hash is not the one in the anchor file",
+    )
 
 
 def test_a_run_cut_short_is_found_by_its_anchor() -> None:
