@@ -20,7 +20,7 @@ from runs.engine.errors import (
     RunInterrupted,
     Spinning,
 )
-from runs.engine.events import CallEnded, Delta, Event, TurnClosed
+from runs.engine.events import Delta, Event
 from runs.engine.loop import Agent
 from runs.live import bell
 from runs.store import archive, lease, orders
@@ -173,7 +173,7 @@ class Slice:
         if isinstance(event, Delta):
             bell.type(self.claim.run_id, event)
             return
-        self.store(*_with_company(event))
+        self.store(event)
 
     def store(
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
@@ -198,12 +198,3 @@ class Slice:
             self.turn_to("waiting", f"llm: {error}")
         else:
             self.turn_to("failed", str(error))
-
-
-def _with_company(event: Event) -> tuple[Event, ...]:
-    """A call's own reports are stored with it, so that a repeated call cannot report twice."""
-    if isinstance(event, CallEnded):
-        return (*event.also, event)
-    if isinstance(event, TurnClosed):
-        return (*(also for end in event.ended for also in end.also), event)
-    return (event,)
