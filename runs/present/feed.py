@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from runs.engine.messages import Block, Message, results_of, texts_of
 from runs.engine.window.forms import SMALL
@@ -12,7 +11,7 @@ from runs.models import Call, Edit, Event, Run
 from runs.store import page_reads
 
 from . import calls, edits, notices
-from .rows import Row, tag_id
+from .rows import Row
 from .standing import Standing, Tag
 from .text import first_words, inline
 
@@ -34,7 +33,6 @@ class Page:
     rows: tuple[Row, ...]
     before: int | None
     first_turn: int
-    later: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +55,13 @@ class Material:
         return self.results.get((turn, call_id))
 
 
-def newest(run: Run, standing: Standing | None = None, *, before: int | None = None) -> Page:
+def newest(
+    run: Run, standing: Standing | None = None, *, before: int | None = None, turns: int = TURNS
+) -> Page:
     """The newest turns of the run, or those before a seq."""
     events = page_reads.events(run, KINDS, limit=MOST, before=before)
     full = len(events) == MOST
-    events, cut = _last_turns(events)
+    events, cut = _last_turns(events, turns)
     return _page(run, events, standing, more=full or cut)
 
 
@@ -73,7 +73,19 @@ def around(run: Run, turn: int) -> Page:
     events, cut = _last_turns(events)
     after = page_reads.events(run, KINDS, limit=24, after=seq - 1)
     page = _page(run, [*events, *after], None, more=full or cut, past=turn)
-    return replace(page, later=bool(after))
+    return replace(page, rows=tuple(_parted(page.rows, turn, run.turn_no)))
+
+
+def _parted(rows: Sequence[Row], turn: int, last: int) -> Iterator[Row]:
+    """The rows of the turn looked at stand out, and a line parts them from what came later."""
+    parted = False
+    for row in rows:
+        if row.turn > turn and not parted:
+            parted = True
+            newer = last - turn
+            words = f"{newer} newer turn{'s' if newer > 1 else ''} below, not in this window"
+            yield replace(row, id="newer", kind="newer", title=words)
+        yield replace(row, css=f"{row.css} sel") if row.turn == turn else row
 
 
 def rows_of(run: Run, events: Sequence[Event], standing: Standing) -> tuple[Row, ...]:
@@ -130,12 +142,12 @@ def _page(
     return Page(rows=rows_of(run, events, standing), before=before, first_turn=first)
 
 
-def _last_turns(events: list[Event]) -> tuple[list[Event], bool]:
-    """The events of the last TURNS turns, and whether that left any out."""
+def _last_turns(events: list[Event], turns: int = TURNS) -> tuple[list[Event], bool]:
+    """The events of the last turns, and whether that left any out."""
     last = max((event.turn for event in events), default=0)
-    start = next((at for at, event in enumerate(events) if event.turn > last - TURNS and event.turn), 0)
-    if last <= TURNS:
+    if last <= turns:
         return events, False
+    start = next((at for at, event in enumerate(events) if event.turn > last - turns), 0)
     return events[start:], start > 0
 
 
@@ -236,8 +248,3 @@ def _row(event: Event, message: Message, at: int, tag: Tag | None) -> Row:
 
 def _is_long(value: str) -> bool:
     return len(value) > 140 or "\n" in value.strip()
-
-
-def tags(rows: Sequence[Row]) -> dict[str, Any]:
-    """The words of rows by the id of their place, for a page that has the rows already."""
-    return {tag_id(row.id): row.tag for row in rows if row.message}

@@ -46,6 +46,11 @@ class Row:
     quiet: bool = False
 
     @property
+    def freed(self) -> int | None:
+        """Tokens an edit took out of the window."""
+        return self.before - self.after if self.before is not None and self.after is not None else None
+
+    @property
     def template(self) -> str:
         return f"run/rows/{self.kind}.html"
 

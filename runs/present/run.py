@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 from runs.models import Episode, Note, Run
@@ -29,6 +30,7 @@ def page(run: Run, past: int | None, tab: str, sort: str = "order", which: str =
         "section": "runs",
         "seq": run.next_seq - 1,
         "past": past,
+        "workspace": PurePath(run.workspace).name,
         "vitals": vitals(run),
         "labels": LABELS,
         "summary": chart.summary(run),
@@ -81,7 +83,7 @@ def _policy(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]
 
 def _log(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]:
     lines, numbers = log.log(run, which, past)
-    return {"lines": lines, "counts": numbers, "filters": LOG_FILTERS, "which": which}
+    return {"lines": lines, "log_counts": numbers, "filters": LOG_FILTERS, "which": which}
 
 
 _PANELS = {"window": _window, "notes": _notes, "episodes": _episodes, "policy": _policy, "log": _log}

@@ -5,12 +5,13 @@ What the parts of the turn say is the truth; entries share it out by their size,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from runs.engine import tokens
 from runs.engine.events import Form
-from runs.engine.messages import Block, Kind, Message, calls_of
+from runs.engine.messages import Block, Kind, Message, texts_of
 from runs.engine.window.forms import Shape, is_thinking, shown
 from runs.engine.window.gauge import scaled
 from runs.models import Run, Turn
@@ -25,6 +26,11 @@ MAP = 1000
 THIN = 2
 """Blocks thinner than this many units join their neighbour of the same part."""
 GAP_FROM = 6
+GATHERED = ("thinking", "calls")
+"""Keys of rows that stand for many small entries of all turns."""
+
+_MARKUP = re.compile(r"\*\*|__|`|^#+ ", re.MULTILINE)
+_SPAN = re.compile(r'<summary turns="([^"]+)"')
 _PARTS = {
     Kind.GOAL: "person",
     Kind.SAY: "person",
@@ -61,12 +67,22 @@ class Entry:
     locked: bool = False
     pinned: bool = False
     stub: bool = False
+    note: str = ""
+    count: int = 0
 
     @property
     def turns(self) -> str:
         if not self.turn:
             return ""
         return f"{self.turn}\u2013{self.last_turn}" if self.last_turn > self.turn else str(self.turn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A tool_use of the window, and the feed's row of it."""
+
+    block: Block
+    row: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +112,12 @@ class WindowList:
 def window_list(run: Run, standing: Standing, turn: Turn | None, sort: str = "order") -> WindowList:
     """The window of a standing. `turn` is the closed turn whose parts the tokens follow, None before there is one."""
     messages = _messages(run, standing)
-    calls = {block["id"]: block for message in messages.values() for block in calls_of(message.content)}
+    calls = {
+        str(block["id"]): Asked(block=block, row=f"e-{message.number}-{at}")
+        for message in messages.values()
+        for at, block in enumerate(message.content)
+        if block["type"] == "tool_use"
+    }
     pairs = [*_fixed(turn), *_listed(standing, messages, calls, _shape(turn))]
     parts = turn.parts if turn and _describes(turn, standing) else {}
     pieces = _counted([piece for _, its in pairs for piece in its], parts)
@@ -149,57 +170,96 @@ def _fixed_entry(part: str, text: str, size: int) -> tuple[Entry, list[Piece]]:
 
 
 def _listed(
-    standing: Standing, messages: Mapping[int, Message], calls: Mapping[str, Block], shape: Shape | None
+    standing: Standing, messages: Mapping[int, Message], calls: Mapping[str, Asked], shape: Shape | None
 ) -> Iterator[tuple[Entry, list[Piece]]]:
     later = (number for number in range(standing.base + 1, standing.upto + 1) if number not in standing.items)
+    blocks_by_id = {key: asked.block for key, asked in calls.items()}
     for number in [*standing.items, *later]:
         message = messages.get(number)
         if message is None:
             continue
         form, pinned = standing.items.get(number, (Form.FULL, False))
-        blocks = shown(message, form, shape, calls) if shape else message.content
-        yield _entry(message, form, pinned, calls), _pieces(message, form, blocks)
+        blocks = shown(message, form, shape, blocks_by_id) if shape else message.content
+        if message.kind is Kind.RESULTS:
+            yield from _results(message, form, pinned, blocks, calls)
+        elif message.kind is Kind.ANSWER:
+            yield from _answer(message, blocks)
+        else:
+            yield _whole(message, pinned, blocks)
 
 
-def _entry(message: Message, form: Form, pinned: bool, calls: Mapping[str, Block]) -> Entry:
-    name = diff_labels.name(message, calls)
-    stub = form is not Form.FULL and message.kind is Kind.RESULTS
-    offloaded = form is Form.PREVIEW
-    return Entry(
+def _results(
+    message: Message, form: Form, pinned: bool, blocks: Sequence[Block], calls: Mapping[str, Asked]
+) -> Iterator[tuple[Entry, list[Piece]]]:
+    """A row for each result, under the name of the call it answers."""
+    sizes = [tokens.of_block(block) for block in blocks]
+    if form is Form.FULL and message.tokens:
+        sizes = list(scaled({str(at): size for at, size in enumerate(sizes)}, message.tokens).values())
+    for at, (original, block, size) in enumerate(zip(message.content, blocks, sizes, strict=False)):
+        asked = calls.get(str(original.get("tool_use_id")))
+        name = str(asked.block["name"]) if asked else "result"
+        shrunk = block is not original
+        entry = Entry(
+            key=f"m{message.number}-{at}",
+            part="stubs" if form is not Form.FULL else "results",
+            text=name,
+            code=diff_labels.argument(asked.block) if asked else "",
+            note="offloaded" if shrunk and form is Form.PREVIEW else "",
+            message=message.number,
+            row=asked.row if asked else "",
+            turn=message.turn,
+            last_turn=message.turn,
+            pinned=pinned,
+            stub=shrunk,
+            count=1,
+        )
+        yield entry, [Piece(entry=entry.key, part=entry.part, size=max(1, size))]
+
+
+def _answer(message: Message, blocks: Sequence[Block]) -> Iterator[tuple[Entry, list[Piece]]]:
+    """Thinking and bare calls are many and small: each kind is one row for all turns. What was said has its own."""
+    thinking = sum(tokens.of_block(block) for block in blocks if is_thinking(block))
+    rest = max(1, tokens.of_content(blocks) - thinking)
+    turns = {"turn": message.turn, "last_turn": message.turn, "count": 1}
+    if thinking:
+        row = Entry(key="thinking", part="thinking", text="Thinking", **turns)
+        yield row, [Piece(entry=row.key, part="thinking", size=thinking)]
+    said = diff_labels.first_line(_MARKUP.sub("", texts_of(blocks)))
+    if not said:
+        calls = Entry(key="calls", part="assistant", text="Calls", **turns)
+        yield calls, [Piece(entry=calls.key, part="assistant", size=rest)]
+        return
+    at = next((at for at, block in enumerate(message.content) if block["type"] == "text"), 0)
+    entry = Entry(
         key=f"m{message.number}",
-        part="stubs" if stub else name.part,
-        text=f"{name.text}{', offloaded' if offloaded and not name.code else ''}",
-        code=f"{name.code}{', offloaded' if offloaded and name.code else ''}",
+        part="assistant",
+        text=said,
         message=message.number,
-        row=f"e-{message.number}-0",
+        row=f"e-{message.number}-{at}",
+        **turns,
+    )
+    yield entry, [Piece(entry=entry.key, part="assistant", size=rest)]
+
+
+def _whole(message: Message, pinned: bool, blocks: Sequence[Block]) -> tuple[Entry, list[Piece]]:
+    """Goal, a person's words, notes, the episode, a line of the product."""
+    name = diff_labels.name(message, {})
+    part = _PARTS[message.kind]
+    turns = _SPAN.search(texts_of(message.content)) if message.kind is Kind.EPISODE else None
+    entry = Entry(
+        key=f"m{message.number}",
+        part=part,
+        text=f"Summary, covers turns {turns.group(1)}" if turns else name.text,
+        message=message.number,
+        row=f"e-{message.number}-0" if message.kind in (Kind.GOAL, Kind.SAY, Kind.NOTICE) else "",
         turn=message.turn,
         last_turn=message.turn,
         pinned=pinned or message.kind in (Kind.GOAL, Kind.SAY),
         locked=message.kind in (Kind.NOTES, Kind.EPISODE),
-        stub=stub,
+        count=1,
     )
-
-
-def _pieces(message: Message, form: Form, blocks: Sequence[Block]) -> list[Piece]:
-    key = f"m{message.number}"
-    if message.kind is Kind.ANSWER:
-        thinking = sum(tokens.of_block(block) for block in blocks if is_thinking(block))
-        rest = max(1, tokens.of_content(blocks) - thinking)
-        found = [
-            Piece(entry=key, part="thinking", size=thinking),
-            Piece(entry=key, part="assistant", size=rest),
-        ]
-        return [piece for piece in found if piece.size]
-    if message.kind is Kind.RESULTS:
-        part = "results" if form is Form.FULL else "stubs"
-        sizes = (
-            [message.tokens]
-            if form is Form.FULL and message.tokens
-            else [tokens.of_block(block) for block in blocks]
-        )
-        return [Piece(entry=key, part=part, size=max(1, size)) for size in sizes]
-    return [
-        Piece(entry=key, part=_PARTS[message.kind], size=max(1, message.tokens or tokens.of_content(blocks)))
+    return entry, [
+        Piece(entry=entry.key, part=part, size=max(1, message.tokens or tokens.of_content(blocks)))
     ]
 
 
@@ -216,22 +276,29 @@ def _counted(pieces: Sequence[Piece], parts: Mapping[str, int]) -> list[Piece]:
 
 
 def _merged(entries: Iterable[Entry]) -> list[Entry]:
-    """Cleared results that follow one another are one row."""
+    """Rows of one key are one row, at the end; cleared results that follow one another are one row where they are."""
     merged: list[Entry] = []
+    gathered: dict[str, Entry] = {}
     for entry in entries:
         last = merged[-1] if merged else None
-        if (
-            last
-            and entry.stub
-            and last.stub
-            and "offloaded" not in entry.text + entry.code + last.text + last.code
-        ):
-            merged[-1] = replace(
-                last, last_turn=entry.turn, tokens=last.tokens + entry.tokens, code="", text="Cleared results"
-            )
+        if entry.key in GATHERED:
+            seen = gathered.get(entry.key)
+            gathered[entry.key] = _joined(seen, entry) if seen else entry
+        elif last and entry.stub and last.stub and not entry.note and not last.note:
+            merged[-1] = replace(_joined(last, entry), code="", text="Cleared results", row="")
         else:
             merged.append(entry)
-    return merged
+    return [*merged, *(_named(entry) for entry in gathered.values())]
+
+
+def _joined(first: Entry, second: Entry) -> Entry:
+    together = first.tokens if first.key == second.key else first.tokens + second.tokens
+    return replace(first, last_turn=second.turn, tokens=together, count=first.count + second.count)
+
+
+def _named(entry: Entry) -> Entry:
+    words = {"thinking": "block", "calls": "turn"}[entry.key]
+    return replace(entry, text=f"{entry.text}, {entry.count} {words}{'s' if entry.count > 1 else ''}")
 
 
 def _home(entries: Sequence[Entry], pairs: Sequence[tuple[Entry, list[Piece]]]) -> dict[str, str]:
@@ -240,8 +307,9 @@ def _home(entries: Sequence[Entry], pairs: Sequence[tuple[Entry, list[Piece]]]) 
     home: dict[str, str] = {}
     current = ""
     for entry, _ in pairs:
-        current = entry.key if entry.key in keys else current
-        home[entry.key] = current
+        if entry.key not in GATHERED:
+            current = entry.key if entry.key in keys else current
+        home[entry.key] = entry.key if entry.key in GATHERED else current
     return home
 
 

@@ -1,0 +1,14 @@
+// The run page. Each part listens for itself; what they share is the view in state.js and the socket's events.
+import * as banners from "./banners.js";
+import * as chart from "./chart.js";
+import * as feed from "./feed.js";
+import * as inspector from "./inspector.js";
+import * as keys from "./keys.js";
+import * as steer from "./steer.js";
+
+banners.start();
+feed.start();
+inspector.start();
+steer.start();
+keys.start();
+chart.start();
