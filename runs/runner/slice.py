@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Sequence
 
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections
 
 from runs.engine.errors import (
     BadRequest,
@@ -50,9 +50,21 @@ def advance(run_id: int) -> bool:
         except Fenced as fenced:
             log.warning("%s", fenced)
             return False
+        except DatabaseError:
+            log.exception("%s: the database failed in the middle of a slice; it is taken up again", claim.slug)
+            return False
+        except Exception as error:  # our own mistake: it must not repeat for ever, and a person must see it
+            log.exception("%s: the slice failed", claim.slug)
+            _fail(claim, error)
+            return False
         finally:
             lease.release(claim)
     return not watch.leaving and (again or _is_asked(run_id))
+
+
+def _fail(claim: Claim, error: Exception) -> None:
+    why = f"agentdash itself failed ({type(error).__name__}: {error}). Nothing is lost; the log has the details."
+    bell.ring(claim.run_id, archive.append(claim, state=StateChange(state="failed", reason=why)))
 
 
 def _claim(run_id: int) -> Claim | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from runs import control
+from runs.engine.loop import Agent
 from runs.models import Call, Event, Run, Spend, Turn
 from runs.store import lease
 from runs.store.verify import verify
@@ -75,3 +78,19 @@ def test_an_effectful_call_has_a_started_row_before_it_runs(begin: Begin, walk: 
     assert call.started_at is not None
     kinds = list(Event.objects.filter(run=run, turn=call.turn).order_by("seq").values_list("kind", flat=True))
     assert kinds.index("call.started") < kinds.index("call.ended") < kinds.index("turn.closed")
+
+
+def test_a_mistake_of_ours_fails_the_run_with_its_name_and_retry_goes_on(
+    begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Agent) -> None:
+        raise TypeError("three and not two")
+
+    run = begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(Agent, "turn", broken)
+        walk(run)
+    assert run.state == "failed"
+    assert "TypeError: three and not two" in run.reason
+    control.order(a_person(), run, "retry")
+    assert walk(run).state == "done"
