@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from runs.engine.messages import Block, canonical, sha256
-from runs.models import Run, Turn
+from runs.models import Message, Run, Turn
 from runs.store import requests, windows
 
 from . import diff_labels, diff_window
 from .diff_window import Sized, Sizes
 
+PROMPT = ("input", "cache_read", "cache_write", "cache_write_1h")
 SHOWN = 200_000
 """Characters of raw JSON a page shows; the whole of it is a download."""
 
@@ -47,7 +48,7 @@ class View:
     pieces: tuple[Piece, ...]
     sha256: str
     messages: int
-    edit: int = 0
+    answer: str
 
     @property
     def intact(self) -> bool:
@@ -56,6 +57,19 @@ class View:
     @property
     def size(self) -> int:
         return len(self.body)
+
+    @property
+    def window(self) -> int:
+        """Tokens of the request as the provider counted them, else as we did."""
+        return sum(self.turn.usage.get(key, 0) for key in PROMPT) or self.turn.window
+
+    @property
+    def answer_tokens(self) -> int:
+        return int(self.turn.usage.get("output", 0))
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.raw) >= SHOWN
 
     @property
     def raw(self) -> str:
@@ -79,7 +93,16 @@ def view(run: Run, number: int) -> View:
         pieces=tuple(_pieces(asked, sizes, entries, row)),
         sha256=sha256(body),
         messages=len(asked["messages"]),
+        answer=_answer(run, row.number),
     )
+
+
+def _answer(run: Run, turn: int) -> str:
+    """What the llm answered, in a few words; '' while it has not."""
+    row = Message.objects.filter(run=run, turn=turn, kind="answer").order_by("-number").first()
+    if row is None:
+        return ""
+    return diff_labels.name(windows.one_message(run.pk, row.number), {}).whole
 
 
 def body(run: Run, number: int) -> bytes:
@@ -96,16 +119,15 @@ def block_text(body: bytes, index: int) -> str:
 
 
 def _readable(block: Block) -> str:
-    if "input_schema" in block:
-        schema = json.dumps(block["input_schema"], indent=2, ensure_ascii=False)
-        return f"{block.get('description', '')}\n{schema}"
+    if block["type"] == "tools":
+        return json.dumps(block["tools"], indent=2, ensure_ascii=False)
     return diff_labels.readable([block])
 
 
 def _blocks(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, Block]]:
     """(place, role, block) of everything in a request, in the order in which the llm reads it."""
-    for at, tool in enumerate(asked.get("tools", ())):
-        yield f"tools {at}", "", tool
+    if asked.get("tools"):
+        yield "tools", "", {"type": "tools", "tools": asked["tools"]}
     for at, block in enumerate(asked.get("system", ())):
         yield f"system {at}", "", block
     for at, message in enumerate(asked["messages"]):
@@ -149,7 +171,8 @@ def _piece(index: int, place: str, role: str, block: Block, home: Sized | None, 
 
 def _words(place: str, block: Block, home: Sized | None, sizes: Sizes) -> tuple[str, str, str, str]:
     if place.startswith("tools"):
-        return "tool", "tools", str(block["name"]), diff_labels.first_line(str(block.get("description", "")))
+        names = ", ".join(tool["name"] for tool in block["tools"])
+        return "tool", "tools", f"{len(block['tools'])} tools", names
     if place.startswith("system"):
         return "lock", "system", "System prompt", diff_labels.first_line(str(block["text"]))
     part = next((name for name, value in home.parts.items() if value), "assistant") if home else "system"
@@ -164,5 +187,15 @@ def _words(place: str, block: Block, home: Sized | None, sizes: Sizes) -> tuple[
             return icon, part, name, diff_labels.first_line(diff_labels.readable([block]))
         case "thinking" | "redacted_thinking":
             return "thought", "thinking", "Thought", diff_labels.first_line(str(block.get("thinking", "")))
-    word = {"episodes": "compact", "notes": "note", "person": "person", "system": "bell"}.get(part, "spark")
-    return word, part, diff_labels.first_line(str(block.get("text", ""))), ""
+    return _text(part, str(block.get("text", "")))
+
+
+def _text(part: str, text: str) -> tuple[str, str, str, str]:
+    icon = {"episodes": "compact", "notes": "note", "person": "person", "system": "bell"}.get(part, "spark")
+    rest = text.partition("\n")[2]
+    if part == "episodes":
+        return icon, part, diff_labels.summary_name(text), diff_labels.first_line(rest)
+    if part == "notes":
+        lines = " ".join(rest.removesuffix("</notes>").split())
+        return icon, part, "Notes", diff_labels.first_line(lines)
+    return icon, part, "", diff_labels.first_line(text)

@@ -11,7 +11,7 @@ from runs.engine.messages import Author, Kind
 from runs.models import Run
 from runs.store import page_reads
 
-from . import numbers
+from . import diff_cost, numbers
 from .diff_estimate import METHODS, Estimate, Ground, clear_all, estimates
 from .diff_ground import ground
 from .vitals import Mark, Segment, marks, segments
@@ -56,8 +56,17 @@ class Compact:
     verbatim: Stays
 
     @property
-    def freed(self) -> int:
-        return self.ground.window - self.chosen.after
+    def words(self) -> dict[str, Any]:
+        return words(self.chosen, self.ground)
+
+    @property
+    def next_before(self) -> str:
+        return next_words(self.chosen.next_before)
+
+    @property
+    def after_parts(self) -> list[tuple[str, str, str]]:
+        """(part, x, width) of all ten parts: the script only moves them."""
+        return [(part, x, width) for part, (x, width) in zip(PARTS, self.words["parts"], strict=True)]
 
     def table(self) -> dict[str, Any]:
         """Every combination in words, for the script that shows another one at once: no arithmetic there."""
@@ -145,7 +154,12 @@ def words(estimate: Estimate, base: Ground) -> dict[str, Any]:
         "fold": fold_words(estimate),
         "possible": estimate.possible,
         "parts": [drawn.get(part, ("0%", "0%")) for part in PARTS],
-        "line": [(estimate.call or 0) + (estimate.rewrite or 0), estimate.saves or 0, estimate.turns or 0],
+        "line": [
+            (estimate.call or 0) + (estimate.rewrite or 0),
+            estimate.saves or 0,
+            estimate.turns or 0,
+            diff_cost.read_price(estimate.after, base.price),
+        ],
     }
 
 

@@ -116,9 +116,16 @@ def _fixed(totals: Totals) -> Iterator[Row]:
 
 
 def _fitted(rows: Sequence[Row], totals: Totals) -> list[Row]:
+    """Shares that add up on both sides; what stands unchanged has the same number on both."""
     rest = totals.system + totals.tools
     befores = _scaled({row.key: row.tokens_before for row in rows if row.before}, totals.before - rest)
-    afters = _scaled({row.key: row.tokens_after for row in rows if row.after}, totals.after - rest)
+    same = {row.key: befores[row.key] for row in rows if row.before is not None and row.before is row.after}
+    others = {row.key: row.tokens_after for row in rows if row.after and row.key not in same}
+    left = totals.after - rest - sum(same.values())
+    if left >= sum(others.values()) // 2:
+        afters = same | _scaled(others, left)
+    else:
+        afters = _scaled({row.key: row.tokens_after for row in rows if row.after}, totals.after - rest)
     return [
         replace(row, tokens_before=befores.get(row.key, 0), tokens_after=afters.get(row.key, 0))
         for row in rows
@@ -126,4 +133,5 @@ def _fitted(rows: Sequence[Row], totals: Totals) -> list[Row]:
 
 
 def _scaled(shares: Mapping[str, int], total: int) -> dict[str, int]:
+    """The shares scaled to `total`; with nothing to scale to, or nothing to scale, as they are."""
     return scaled(shares, total) if total > 0 else dict(shares)

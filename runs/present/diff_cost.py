@@ -49,6 +49,11 @@ def call_price(*, prompt: int, written: int, price: Price | None) -> int | None:
     return (prompt * price.cache_read + written * price.output) // MILLION
 
 
+def read_price(tokens: int, price: Price | None) -> int:
+    """What reading so many tokens from the cache costs, each turn again; 0 where no price is known."""
+    return tokens * price.cache_read // MILLION if price else 0
+
+
 def rewritten(comparison: Comparison) -> int:
     """Tokens of the window after that stand behind its first change."""
     unchanged = 0

@@ -84,7 +84,8 @@ def _lines(row: Row, before: str, after: str, lost: list[str]) -> list[Line]:
 def _lost(found: Found, text: str) -> list[str]:
     """Identifiers that stand nowhere in the window after."""
     left = "\n".join(diff_labels.readable(found.sizes.blocks(sized.entry)) for sized in found.after.values())
-    return [word for word in diff_text.identifiers(text) if word not in left]
+    tools = {str(tool["name"]) for tool in found.sizes.frame.tools}
+    return [word for word in diff_text.identifiers(text) if word not in left and word not in tools]
 
 
 def _where(run: Run, edit: Edit, row: Row) -> str:

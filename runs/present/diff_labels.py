@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,13 +49,19 @@ def name(message: Message, calls: Mapping[str, Block]) -> Name:
     if message.author is Author.LLM:
         return _answer(message)
     if message.kind is Kind.EPISODE:
-        return Name(icon="compact", part="episodes", text="Episode")
+        return Name(icon="compact", part="episodes", text=summary_name(texts_of(message.content)))
     if message.kind is Kind.NOTES:
         return Name(icon="note", part="notes", text="Notes")
     if message.author is Author.PERSON:
         word = "Goal" if message.kind is Kind.GOAL else "You"
         return Name(icon="person", part="person", text=f"{word}: {first_line(texts_of(message.content))}")
     return Name(icon="info", part="system", text=first_line(texts_of(message.content)))
+
+
+def summary_name(text: str) -> str:
+    """The name of an episode's block, from its own first line: Summary of turns 1 to 54."""
+    turns = re.match(r'<summary turns="(\d+)-(\d+)"', text)
+    return f"Summary, turns {turns[1]}\u2013{turns[2]}" if turns else "Summary"
 
 
 def _answer(message: Message) -> Name:

@@ -19,6 +19,9 @@ THIN = 1.0
 """Blocks thinner than this are merged with their neighbours of the same class and colour."""
 
 LABEL_STEP = 17
+GAP = 0.9
+BASELINE = 3.6
+"""From the middle of a line of 11 px to its baseline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,19 @@ class Rect:
     def middle(self) -> float:
         return round(self.y + self.height / 2, 1)
 
+    @property
+    def keys(self) -> str:
+        return " ".join(self.rows)
+
+    @property
+    def drawn(self) -> float:
+        """Its height with a gap to the next block where there is room for one, and never invisible."""
+        return round(self.height - GAP, 2) if self.height >= 3 else max(round(self.height, 2), 0.8)
+
+    @property
+    def shrank(self) -> bool:
+        return self.fate in (Fate.CLEARED, Fate.OFFLOADED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ribbon:
@@ -61,6 +77,10 @@ class Label:
     leader: str = ""
     strong: bool = False
 
+    @property
+    def base(self) -> float:
+        return round(self.y + BASELINE, 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map:
@@ -75,6 +95,15 @@ class Map:
     left: int = LEFT
     right: int = RIGHT
     bar: int = BAR
+    freed_x: int = RIGHT + BAR // 2
+
+    @property
+    def freed_y(self) -> float:
+        return round(self.freed.middle + 16, 1) if self.freed else 0.0
+
+    @property
+    def plate(self) -> float:
+        return round(self.freed.middle - 14, 1) if self.freed else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +247,7 @@ def _spans(rects: Sequence[Rect]) -> Iterator[tuple[str, float, bool]]:
     """(name, middle, strong) of the fixed parts, the head's parts, and of the tail as one."""
     for name, chosen in _parts_of_head(rects):
         if chosen:
-            yield name, (chosen[0].y + chosen[-1].y + chosen[-1].height) / 2, name.startswith("Episode")
+            yield name, (chosen[0].y + chosen[-1].y + chosen[-1].height) / 2, name.startswith("Summary")
     tail = [rect for rect in rects if rect.turn and rect.fate in (Fate.KEPT, Fate.CLEARED, Fate.OFFLOADED)]
     if tail:
         first, last = min(rect.turn for rect in tail), max(rect.turn for rect in tail)
@@ -230,7 +259,7 @@ def _parts_of_head(rects: Sequence[Rect]) -> Iterator[tuple[str, list[Rect]]]:
     yield "System prompt", [rect for rect in rects if rect.key == "system"]
     yield "Tool definitions", [rect for rect in rects if rect.key == "tools"]
     pinned = [rect for rect in rects if rect.fate is Fate.PINNED]
-    yield f"Word for word ({sum(len(rect.rows) for rect in pinned)})", pinned
+    yield f"Pinned ({sum(len(rect.rows) for rect in pinned)})", pinned
     yield "Notes, re-entered", [rect for rect in rects if rect.fate is Fate.RE_ENTERED]
     added = [rect for rect in rects if rect.fate is Fate.ADDED]
     episodes = [rect for rect in added if rect.part == "episodes"]

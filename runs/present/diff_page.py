@@ -17,18 +17,34 @@ from . import diff_cost, diff_window, numbers
 from .diff import Comparison, Row, Sum
 from .diff_labels import Name
 from .diff_map import Look, Map, draw
-from .diff_read import read
-from .edits import kind_of, number_of
+from .diff_read import Found, read
+from .edits import kind_of, number_of, who
 
 WORDS = {
     Fate.KEPT: "kept",
     Fate.FOLDED: "folded",
     Fate.CLEARED: "cleared",
     Fate.OFFLOADED: "offloaded",
-    Fate.PINNED: "word for word",
+    Fate.PINNED: "pinned",
     Fate.RE_ENTERED: "re-entered",
     Fate.DROPPED: "dropped",
     Fate.ADDED: "added",
+}
+
+FATE_ICONS = {
+    Fate.CLEARED: "broom",
+    Fate.OFFLOADED: "box",
+    Fate.PINNED: "pin",
+    Fate.RE_ENTERED: "refresh",
+    Fate.DROPPED: "clear",
+    Fate.ADDED: "plus",
+}
+METHODS = {"summary": "summarise", "clear": "clear results", "both": "summarise + clear"}
+TITLES = {"clear": "Window cleared", "clearing": "Results cleared", "offload": "Result offloaded"}
+NO_SUMMARY = {
+    "clear": "Clear restarts the window with the goal, what the person wrote, the pins and the notes.",
+    "clearing": "Old tool results shrank to a marker that says how to get them back. The calls stay.",
+    "offload": "A large result went to a file of the run. Head, tail and its path stay in the window.",
 }
 
 
@@ -48,6 +64,10 @@ class BlockRow:
     @property
     def key(self) -> str:
         return self.row.key
+
+    @property
+    def fate_icon(self) -> str:
+        return FATE_ICONS.get(self.row.fate, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +104,42 @@ class Page:
         return self.cost.paid_back_at(self.edit.turn)
 
     @property
+    def is_paid_back(self) -> bool:
+        return self.paid_back is not None and self.paid_back <= self.run.turn_no
+
+    @property
+    def title(self) -> str:
+        return TITLES.get(self.kind) or f"Compaction {self.number}"
+
+    @property
+    def method_words(self) -> str:
+        return "no llm call" if self.kind in TITLES else METHODS.get(self.edit.method, self.edit.method)
+
+    @property
+    def who(self) -> str:
+        return who(self.edit)
+
+    @property
+    def cuts(self) -> bool:
+        """Whether it ended an epoch."""
+        return self.kind in ("compaction", "clear") and self.edit.state != "failed"
+
+    @property
+    def no_summary(self) -> str:
+        return NO_SUMMARY.get(self.kind, "The window changed without a summary.")
+
+    @property
+    def folded(self) -> bool:
+        return bool(self.comparison and self.comparison.of(Fate.FOLDED))
+
+    @property
+    def ledger(self) -> list[tuple[str, list[str]]]:
+        """The ledger by kind: ("files read", ["a.py", …])."""
+        lines = self.episode.ledger.splitlines() if self.episode else []
+        parted = [line.partition(": ") for line in lines if line.strip()]
+        return [(kind, rest.split(", ")) if rest else ("", [kind]) for kind, _, rest in parted]
+
+    @property
     def freed(self) -> int:
         return self.edit.tokens_before - (self.edit.tokens_after or self.edit.tokens_before)
 
@@ -100,7 +156,7 @@ def page(run: Run, edit: Edit) -> Page:
     totals = found.comparison.totals
     rewritten = diff_cost.rewritten(found.comparison)
     freed = totals.before - totals.after
-    looks = {key: Look(part=name.part, label=name.whole, turn=found.turn(key)) for key, name in names.items()}
+    looks = {row.key: _look(found, row, names[row.key], edit) for row in found.comparison.rows}
     return Page(
         cost=diff_cost.cost(call=edit.cost, rewritten=rewritten, freed=freed, price=about["price"]),
         comparison=found.comparison,
@@ -109,6 +165,12 @@ def page(run: Run, edit: Edit) -> Page:
         map=draw(found.comparison, looks),
         **about,
     )
+
+
+def _look(found: Found, row: Row, name: Name, edit: Edit) -> Look:
+    new = name.part == "episodes" and row.fate is Fate.ADDED
+    label = f"Summary {edit.episode}" if new and edit.episode else name.whole
+    return Look(part=name.part, label=label, turn=found.work_turn(row.key))
 
 
 def _about(run: Run, edit: Edit) -> dict[str, Any]:

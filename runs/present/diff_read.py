@@ -41,6 +41,11 @@ class Found:
     def turn(self, key: str) -> int:
         return self.message(int(key[1:])).turn if key[1:].isdigit() else 0
 
+    def work_turn(self, key: str) -> int:
+        """The turn of an answer or of results; 0 for what a person or the product wrote in between."""
+        worked = key[1:].isdigit() and self.message(int(key[1:])).kind in (Kind.ANSWER, Kind.RESULTS)
+        return self.turn(key) if worked else 0
+
 
 def read(run: Run, edit: Edit) -> Found:
     """Both windows of an applied edit. Raises LookupError when there is no turn yet, or no window after."""

@@ -23,6 +23,9 @@ class Side(StrEnum):
     SKIP = "skip"
 
 
+SIGNS = {Side.SAME: " ", Side.GONE: "-", Side.NEW: "+", Side.SKIP: " "}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """A piece of a line; `changed` pieces are what differs from the line's counterpart."""
@@ -41,6 +44,10 @@ class Line:
     @property
     def text(self) -> str:
         return "".join(span.text for span in self.spans)
+
+    @property
+    def sign(self) -> str:
+        return SIGNS[self.side]
 
 
 def diff(before: str, after: str) -> list[Line]:

@@ -110,4 +110,6 @@ def parts_of(system: int, tools_: int, window: Iterable[Sized]) -> dict[str, int
 
 def block_tokens(block: Block) -> int:
     """Our estimate of one block, for lists that show blocks rather than entries."""
-    return tokens.estimate(str(block)) if "input_schema" in block else tokens.of_block(block)
+    if block["type"] == "tools":
+        return sum(tokens.estimate(str(tool)) for tool in block["tools"])
+    return tokens.of_block(block)

@@ -102,8 +102,15 @@ def _hit(found: Found, text: str) -> Hit:
         tag=folded if found.state is Where.FOLDED else TAGS[found.state],
         icon=ICONS.get(found.kind, "note"),
         word=KINDS.get(found.kind, "Product"),
-        spans=tuple(highlighted(found.snippet, text)),
+        spans=tuple(highlighted(matching(found.snippet, text), text)),
     )
+
+
+def matching(snippet: str, text: str) -> str:
+    """The lines of a snippet that match, at most two; the whole of it when none does (folding found it)."""
+    words = [word.casefold() for word in re.findall(r"\w+", text)]
+    lines = [line.strip() for line in snippet.splitlines() if any(word in line.casefold() for word in words)]
+    return "\n".join(lines[:2]) or snippet
 
 
 def highlighted(snippet: str, text: str) -> Sequence[Span]:

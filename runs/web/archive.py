@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from runs.models import Run
 from runs.present import archive as read
 from runs.present import archive_model
+from runs.present.archive_chart import picture
 from runs.present.search import results
 from runs.present.vitals import status
 from runs.store.verify import verify
@@ -30,9 +31,15 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     if text and not turn and not request.GET.get("page") and found.hits:
         turn = found.hits[0].found.turn
     page = read.page(run, api.number(request.GET, "page", 0), turn)
-    return render(
-        request, "archive/archive.html", {**_shared(run, text, state, turn), "found": found, "page": page}
-    )
+    span = (page.first, page.last) if page.pages > 1 else None
+    more = {
+        "found": found,
+        "page": page,
+        "epochs": page.epochs,
+        "picture": picture(run, turn=turn, hits=found.turns, span=span),
+        "message": api.number(request.GET, "message", 0),
+    }
+    return render(request, "archive/archive.html", {**_shared(request, run, text, state, turn), **more})
 
 
 @require_GET
@@ -51,10 +58,19 @@ def window(request: HttpRequest, slug: str) -> HttpResponse:
     except LookupError as missing:
         if turn:
             raise Http404(str(missing.args[0])) from None
-        return render(request, "archive/unsent.html", _shared(run, "", "", 0))
+        return render(request, "archive/unsent.html", _shared(request, run, "", "", 0))
     text = request.GET.get("q", "").strip()[:500]
-    more = {"view": view, "raw": request.GET.get("as") == "json", "found": results(text, run=run)}
-    return render(request, "archive/model.html", {**_shared(run, text, "", view.turn.number), **more})
+    found = results(text, run=run)
+    more = {
+        "view": view,
+        "raw": request.GET.get("as") == "json",
+        "found": found,
+        "epochs": read.epochs(run),
+        "picture": picture(run, turn=view.turn.number, hits=found.turns),
+    }
+    return render(
+        request, "archive/model.html", {**_shared(request, run, text, "", view.turn.number), **more}
+    )
 
 
 def _block(request: HttpRequest, run: Run, turn: int) -> HttpResponse:
@@ -98,9 +114,10 @@ def intact(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "archive/intact.html", {"run": run, "verdict": verdict})
 
 
-def _shared(run: Run, text: str, state: str, turn: int) -> dict[str, object]:
+def _shared(request: HttpRequest, run: Run, text: str, state: str, turn: int) -> dict[str, object]:
     return {
         "section": "archive",
+        "jump_url": request.path,
         "run": run,
         "status": status(run),
         "text": text,

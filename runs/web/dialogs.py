@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -23,7 +24,8 @@ def compact(request: HttpRequest, slug: str) -> HttpResponse:
     found = read.compact(run, method, api.number(request.GET, "keep", -1))
     if found is None:
         return _empty(request, run, "compact")
-    return _dialog(request, run, "compact", {"found": found, "table": json.dumps(found.table())})
+    more = {"found": found, "words": found.words, "table": json.dumps(found.table())}
+    return _dialog(request, run, "compact", more)
 
 
 @require_GET
@@ -42,5 +44,5 @@ def _empty(request: HttpRequest, run: Run, name: str) -> HttpResponse:
 
 def _dialog(request: HttpRequest, run: Run, name: str, more: dict[str, Any]) -> HttpResponse:
     fragment = bool(request.headers.get("HX-Request"))
-    page = {"run": run, "section": "runs", "body": f"dialogs/{name}.html", **more}
+    page = {"run": run, "section": "runs", "body": f"dialogs/{name}.html", "client_key": uuid4().hex, **more}
     return render(request, f"dialogs/{name}.html" if fragment else "dialogs/page.html", page)

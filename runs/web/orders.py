@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from runs import control
 from runs.models import Order, Run
+from runs.present import steering
 from runs.present.fleet_json import ordered
 
 from . import api
@@ -94,6 +95,14 @@ def _answer(request: HttpRequest, run: Run, made: Order) -> HttpResponse:
     status = {"pending": 202, "rejected": 409, "expired": 409}.get(made.state, 200)
     if api.wants_json(request):
         return JsonResponse(ordered(made), status=status)
-    if request.headers.get("HX-Request"):
-        return render(request, "dialogs/asked.html", {"run": run, "order": made}, status=202)
-    return HttpResponseRedirect(reverse("run", args=[run.slug]))
+    if not request.headers.get("HX-Request"):
+        return HttpResponseRedirect(reverse("run", args=[run.slug]))
+    if status == 409:
+        page = {"run": run, "kind": made.kind, "sentence": made.reason}
+        return render(request, "dialogs/refused.html", page, status=status)
+    if request.headers.get("HX-Target") != "dialog":
+        return HttpResponse(status=204)
+    # The dialog closes on an empty answer; the chip that goes with it stands on the page at once.
+    return render(
+        request, "run/chips.html", {"run": run, "orders": steering.chips(run), "oob": True}, status=status
+    )

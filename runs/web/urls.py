@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from . import api, archive, compaction, dialogs, fleet, health, new_run, orders, search
 
@@ -23,6 +23,7 @@ urlpatterns = [
     path("runs/<slug:slug>/window/", archive.window, name="window"),
     path("runs/<slug:slug>/window/request.json", archive.request_body, name="window_request"),
     path("runs/<slug:slug>/events/", api.events, name="events"),
+    path("", include("runs.web.run_urls")),
     path("search/", search.search, name="search"),
     path("healthz", health.healthz, name="healthz"),
 ]
