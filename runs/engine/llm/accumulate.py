@@ -77,7 +77,9 @@ class Accumulator:
     def _block_start(self, event: Mapping[str, Any]) -> None:
         if self._open or event["index"] != len(self._blocks):
             raise StreamCut("A block of the answer began before the one before it had ended.")
-        self._blocks.append(dict(event["content_block"]))
+        block = dict(event["content_block"])
+        block["type"] = str(block["type"])
+        self._blocks.append(block)
         self._open, self._pieces, self._offset = True, {}, 0
 
     def _block_delta(self, event: Mapping[str, Any]) -> Delta | None:

@@ -127,9 +127,11 @@ class Claude:
         got = Accumulator(request.turn, self._max_bytes(request))
         async with asyncio.timeout(self._quiet_s + CONNECT_S) as patience:
             stream = await self._open(request)
+            now = asyncio.get_running_loop().time
+            patience.reschedule(now() + self._quiet_s)
             async with stream:
                 async for event in AsyncStream.raw_events(stream.response):
-                    patience.reschedule(asyncio.get_running_loop().time() + self._quiet_s)
+                    patience.reschedule(now() + self._quiet_s)
                     delta = got.feed(event.data) if event.data else None
                     if delta is not None:
                         first = first or time.monotonic()

@@ -70,7 +70,7 @@ def capability(llm: str, prices: Prices | None = None) -> Capability:
 
 def _check_script(llm: str) -> None:
     name = llm.removeprefix("rehearsal").removeprefix("/").partition("+")[0]
-    if name and name not in scripts.names():
+    if name and not scripts.known(name):
         raise UnknownLlm(llm)
 
 

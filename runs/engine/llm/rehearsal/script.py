@@ -55,25 +55,27 @@ class Script:
     goal: str
     length: int
     step: Callable[[int], Step]
-    files: Path | None = None
+    lay_out: Callable[[Path], None] = lambda path: None
 
     def make_workspace(self, path: Path) -> None:
-        """Lay the script's files out in `path`, which may exist. Files already there are left alone.
-
-        They are shipped with `.txt` behind their names, so that no tool takes them for code of this project.
-        """
+        """Lay the script's files out in `path`, which may exist. Files already there are left alone."""
         path.mkdir(parents=True, exist_ok=True)
-        for source in sorted(self.files.rglob("*.txt")) if self.files else ():
-            target = path / source.relative_to(self.files or path).with_suffix("")
+        self.lay_out(path)
+
+
+def shipped(files: Path) -> Callable[[Path], None]:
+    """Lays out files of the source. They have `.txt` behind their names, so that no tool takes them for our code."""
+
+    def lay_out(path: Path) -> None:
+        for source in sorted(files.rglob("*.txt")):
+            target = path / source.relative_to(files).with_suffix("")
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists():
                 shutil.copyfile(source, target)
 
+    return lay_out
 
-def from_steps(
-    *, name: str, title: str, goal: str, steps: Sequence[Step], closing: Step, files: Path | None = None
-) -> Script:
-    def step(turn: int) -> Step:
-        return steps[turn - 1] if turn <= len(steps) else closing
 
-    return Script(name=name, title=title, goal=goal, length=len(steps), step=step, files=files)
+def played(steps: Sequence[Step], closing: Step) -> Callable[[int], Step]:
+    """A turn's step out of a list, and `closing` for every turn beyond it."""
+    return lambda turn: steps[turn - 1] if 1 <= turn <= len(steps) else closing

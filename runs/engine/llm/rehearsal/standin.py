@@ -115,7 +115,7 @@ class StandIn:
         """From the header, the llm's name, or what this server was started with."""
         for name in (headers.get("x-rehearsal", ""), llm, self.script):
             found = parse(name) if name else Personality(script="")
-            if found.script in scripts.names() or (found.faults and not found.script):
+            if scripts.known(found.script) or (found.faults and not found.script):
                 return found
         return Personality(script="")
 

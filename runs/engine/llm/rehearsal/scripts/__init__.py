@@ -1,14 +1,23 @@
-"""The scripts by name: `hello` (3 turns), `orders` (the demo), `job` (a long one for measuring)."""
+"""The scripts by name: `orders` (the demo), `hello` (3 turns), `errands` (100 turns, each with an effect of its own),
+`job` and `job-<turns>` (long, for measuring).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
 from ..script import Script
-from . import hello, orders
+from . import errands, hello, job, orders
 
-_SCRIPTS: dict[str, Callable[[], Script]] = {"orders": orders.script, "hello": hello.script}
+_SCRIPTS: dict[str, Callable[[], Script]] = {
+    "orders": orders.script,
+    "hello": hello.script,
+    "errands": errands.script,
+    "job": job.script,
+}
+_JOB = re.compile(r"job-([1-9]\d{0,4})")
 DEFAULT = "orders"
 
 
@@ -16,9 +25,16 @@ def names() -> tuple[str, ...]:
     return tuple(_SCRIPTS)
 
 
+def known(name: str) -> bool:
+    return name in _SCRIPTS or _JOB.fullmatch(name) is not None
+
+
 @cache
 def get(name: str) -> Script:
     """The script of that name, "" for the default. Raises KeyError with the known names."""
+    sized = _JOB.fullmatch(name)
+    if sized:
+        return job.script(int(sized[1]))
     if (name or DEFAULT) not in _SCRIPTS:
         raise KeyError(f"There is no script named {name!r}. Known: {', '.join(names())}.")
     return _SCRIPTS[name or DEFAULT]()

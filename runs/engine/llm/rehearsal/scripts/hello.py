@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..script import Call, Script, Step, from_steps
+from ..script import Call, Script, Step, played
 
 _PROGRAM = 'print("Hello from the rehearsal.")\n'
 
@@ -22,10 +22,11 @@ _STEPS = (
 
 
 def script() -> Script:
-    return from_steps(
+    closing = Step(says="`hello.py` is written and runs; there is nothing left to do.")
+    return Script(
         name="hello",
         title="Say hello",
         goal="Write a program that greets, and run it once.",
-        steps=_STEPS,
-        closing=Step(says="`hello.py` is written and runs; there is nothing left to do."),
+        length=len(_STEPS),
+        step=played(_STEPS, closing),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...script import Script, Step, from_steps
+from ...script import Script, Step, played, shipped
 from . import cure, look, proof, survey, suspects, telling
 from .changes import WORKSPACE
 
@@ -15,13 +15,14 @@ _STEPS = (*look.STEPS, *survey.STEPS, *suspects.STEPS, *cure.STEPS, *proof.STEPS
 
 
 def script() -> Script:
-    return from_steps(
+    closing = Step(
+        says="The work is done and the tests are green. Tell me if there is something else about the shop."
+    )
+    return Script(
         name="orders",
         title="The shop that sold nine lamps of six",
         goal=GOAL,
-        steps=_STEPS,
-        closing=Step(
-            says="The work is done and the tests are green. Tell me if there is something else about the shop."
-        ),
-        files=WORKSPACE,
+        length=len(_STEPS),
+        step=played(_STEPS, closing),
+        lay_out=shipped(WORKSPACE),
     )
