@@ -40,7 +40,9 @@ def ready() -> None:
     """For commands that only read or ask: tables exist after this. Whoever drives the home makes them itself."""
     if not _tables() or _behind():
         if not settings.AGENTDASH.embedded:
-            raise ForeignDatabase("The database lacks tables of this version. Make them first: agentdash migrate")
+            raise ForeignDatabase(
+                "The database lacks tables of this version. Make them first: agentdash migrate"
+            )
         try:
             with home.take(settings.AGENTDASH_HOME, ""):
                 migrate()
@@ -58,7 +60,11 @@ def _tables() -> list[str]:
     try:
         return connection.introspection.table_names()
     except OperationalError as error:
-        cure = "Check DATABASE_URL, and that the server runs." if settings.AGENTDASH.database_url else "See agentdash doctor."
+        cure = (
+            "Check DATABASE_URL, and that the server runs."
+            if settings.AGENTDASH.database_url
+            else "See agentdash doctor."
+        )
         raise Unreachable(f"The database does not answer: {str(error).splitlines()[0]}. {cure}") from None
 
 

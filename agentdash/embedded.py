@@ -26,7 +26,9 @@ def serve(sock: socket.socket, *, ready: Callable[[], None]) -> None:
     worker, server = Worker(), Server()
 
     def heard(_number: int, _frame: Any) -> None:
-        server.should_exit = True  # before uvicorn listens to signals itself, and once more after it has ended
+        server.should_exit = (
+            True  # before uvicorn listens to signals itself, and once more after it has ended
+        )
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, heard)

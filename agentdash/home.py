@@ -60,7 +60,9 @@ def holder(home: Path) -> Holder | None:
 
 
 def _opened(home: Path) -> TextIO:
-    return os.fdopen(os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+", encoding="utf-8")
+    return os.fdopen(
+        os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+", encoding="utf-8"
+    )
 
 
 def _read(file: TextIO) -> Holder:

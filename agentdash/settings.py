@@ -46,7 +46,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "agentdash.door.Headers",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "agentdash.static.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "agentdash.door.SameOrigin",
@@ -90,7 +90,7 @@ SQLITE: dict[str, Any] = {
 }
 DATABASES = {"default": SQLITE if AGENTDASH.embedded else env.database(AGENTDASH.database_url)}
 
-CELERY_BROKER_URL = AGENTDASH.redis_url or "inproc://"
+CELERY_BROKER_URL = AGENTDASH.redis_url or "inproc://localhost//"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_PUBLISH_RETRY = False

@@ -27,12 +27,15 @@ class Worker:
         self.thread = threading.Thread(target=self._work, args=(slices,), name="worker", daemon=True)
 
     def start(self) -> None:
-        inproc.bed.leaving = False
+        """Begin, and take up what the last process left: this one holds the lock of the home, no other works here."""
+        inproc.bed.leaving = watch.leaving = False
         self.thread.start()
         if not self.ready.wait(15):
-            raise RuntimeError(
-                "The worker did not start within 15 s. Start again; agentdash.log says what held it."
-            )
+            why = "Start again; agentdash.log says what held it."
+            raise RuntimeError(f"The worker did not start within 15 s. {why}")
+        for run_id in lease.take_over_all():
+            tasks.hint(run_id)
+        self.sweeper.start()
 
     def _work(self, slices: int) -> None:
         # The signal worker_ready is not sent by a bare controller, so its callback tells.
@@ -69,5 +72,11 @@ def work(slices: int) -> None:
 
     worker_shutting_down.connect(leaving, weak=False)
     sweeper.start()
-    options = ["--pool=threads", f"--concurrency={slices}", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    options = [
+        "--pool=threads",
+        f"--concurrency={slices}",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+    ]
     app.worker_main(["worker", "--loglevel=INFO", *options])

@@ -13,7 +13,9 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
+import agentdash.celery  # noqa: F401 (else a hint would look for a broker that nobody set up)
 
+pytest_plugins = ["tests.living"]
 
 PAUSE = threading.Event()
 

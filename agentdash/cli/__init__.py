@@ -38,7 +38,9 @@ def main(args: Sequence[str] | None = None) -> None:
 def answer(args: Sequence[str] | None = None) -> int:
     """Run a command in this process. Returns its exit code."""
     try:
-        code = cli.main(args=list(args) if args is not None else None, prog_name="agentdash", standalone_mode=False)
+        code = cli.main(
+            args=list(args) if args is not None else None, prog_name="agentdash", standalone_mode=False
+        )
     except click.ClickException as mistake:
         mistake.show()
         return mistake.exit_code

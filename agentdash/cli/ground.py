@@ -48,7 +48,9 @@ def django() -> None:
         django.setup()
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise Refused(f"{error.filename} cannot be used: {why}. Set AGENTDASH_HOME to another folder.") from None
+        raise Refused(
+            f"{error.filename} cannot be used: {why}. Set AGENTDASH_HOME to another folder."
+        ) from None
     importlib.import_module("agentdash.celery")  # else a hint would look for a broker that nobody set up
 
 

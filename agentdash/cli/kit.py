@@ -13,7 +13,13 @@ from agentdash.cli import ground
 
 @click.command()
 @click.option("--port", required=True, type=click.IntRange(1, 65535), help="Where it listens, on 127.0.0.1.")
-@click.option("--pace", type=click.Choice(["human", "fast"]), default="fast", show_default=True, help="How fast it types.")
+@click.option(
+    "--pace",
+    type=click.Choice(["human", "fast"]),
+    default="fast",
+    show_default=True,
+    help="How fast it types.",
+)
 def rehearse(port: int, pace: str) -> int:
     """Serve the rehearsal's stand-in of the Messages API, for other clients: ANTHROPIC_BASE_URL=http://127.0.0.1:PORT"""
     import uvicorn
@@ -41,7 +47,10 @@ def doctor(as_json: bool) -> int:
         ground.write(found)
     else:
         for line in found:
-            click.echo(f"{'ok ' if line['ok'] else 'NO '} {line['check']}" + (f": {line['cure']}" if line["cure"] else ""))
+            click.echo(
+                f"{'ok ' if line['ok'] else 'NO '} {line['check']}"
+                + (f": {line['cure']}" if line["cure"] else "")
+            )
     return ground.DONE if all(line["ok"] for line in found) else ground.NOT_SO
 
 

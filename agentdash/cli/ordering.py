@@ -73,7 +73,9 @@ def stop(slug: str, now: bool, as_json: bool, no_wait: bool) -> int:
 @of_a_run
 @click.argument("text")
 @click.option("--queue", "how", flag_value="queue", help="Read it when the run would stop by itself.")
-@click.option("--interrupt", "how", flag_value="interrupt", help="Read it at once, cancel the call that is running.")
+@click.option(
+    "--interrupt", "how", flag_value="interrupt", help="Read it at once, cancel the call that is running."
+)
 def say(slug: str, text: str, how: str | None, as_json: bool, no_wait: bool) -> int:
     """Write TEXT to the agent; it is read before its next turn."""
     return give(slug, "say", {"text": text, "how": how or "steer"}, as_json, no_wait)
@@ -81,15 +83,21 @@ def say(slug: str, text: str, how: str | None, as_json: bool, no_wait: bool) -> 
 
 @click.command()
 @of_a_run
-@click.option("--method", type=click.Choice(["clear", "summary", "both"]), help="How; the policy's way by default.")
-@click.option("--keep", type=int, metavar="MESSAGES", help="How many of the newest messages stay as they are.")
+@click.option(
+    "--method", type=click.Choice(["clear", "summary", "both"]), help="How; the policy's way by default."
+)
+@click.option(
+    "--keep", type=int, metavar="MESSAGES", help="How many of the newest messages stay as they are."
+)
 @click.option("--instructions", metavar="TEXT", help="What the summary must keep.")
 def compact(
     slug: str, method: str | None, keep: int | None, instructions: str | None, as_json: bool, no_wait: bool
 ) -> int:
     """Replace the older part of a run's window by a summary."""
     given = {"method": method, "keep": keep, "instructions": instructions}
-    return give(slug, "compact", {key: value for key, value in given.items() if value is not None}, as_json, no_wait)
+    return give(
+        slug, "compact", {key: value for key, value in given.items() if value is not None}, as_json, no_wait
+    )
 
 
 @click.command()

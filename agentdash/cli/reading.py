@@ -35,7 +35,9 @@ def _table(rows: list[dict[str, Any]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("run", "state", "turns", "window", "cost", "title"):
-        table.add_column(name, justify="right" if name in ("turns", "window", "cost") else "left", no_wrap=True)
+        table.add_column(
+            name, justify="right" if name in ("turns", "window", "cost") else "left", no_wrap=True
+        )
     for row in rows:
         table.add_row(
             row["run"],
@@ -71,8 +73,12 @@ def show(slug: str, as_json: bool) -> int:
     state = f"{found['state']} ({found['reason']})" if found["reason"] else found["state"]
     lines = {"state": state, "page": found["url"], "llm": found["llm"], "workspace": found["workspace"]}
     lines |= {"turns": found["turns"], "window": share(found["window"]), "cost": f"${found['cost_usd']:.2f}"}
-    lines |= {"edits": f"{found['compactions']} compactions, {found['clearings']} clearings, {found['offloads']} offloads"}
-    lines["orders"] = ", ".join(f"{order['kind']} ({order['reason'] or 'pending'})" for order in found["pending_orders"])
+    lines |= {
+        "edits": f"{found['compactions']} compactions, {found['clearings']} clearings, {found['offloads']} offloads"
+    }
+    lines["orders"] = ", ".join(
+        f"{order['kind']} ({order['reason'] or 'pending'})" for order in found["pending_orders"]
+    )
     click.echo(f"{found['run']}  {found['title']}")
     for name, value in lines.items():
         if value != "":
@@ -101,11 +107,15 @@ def window(slug: str, turn: int | None, request: bool, as_json: bool) -> int:
         ground.write(found)
         return ground.DONE
     about = "about " if found["estimated"] else ""
-    click.echo(f"{found['run']}  turn {found['turn']}  {about}{found['tokens']:,} of {found['limit']:,} tokens")
+    click.echo(
+        f"{found['run']}  turn {found['turn']}  {about}{found['tokens']:,} of {found['limit']:,} tokens"
+    )
     for entry in found["entries"]:
         form = "" if entry["form"] == "full" else entry["form"]
         pinned = "pinned" if entry["pinned"] else ""
-        click.echo(f"  {entry['n']:>4}  turn {entry['turn']:<5}{entry['author']:<9}{entry['tokens']:>7,}  {form} {pinned}".rstrip())
+        click.echo(
+            f"  {entry['n']:>4}  turn {entry['turn']:<5}{entry['author']:<9}{entry['tokens']:>7,}  {form} {pinned}".rstrip()
+        )
     return ground.DONE
 
 
@@ -122,7 +132,9 @@ def _request(run: Any, turn: int) -> int:
 
 @click.command()
 @click.argument("slug", metavar="RUN")
-@click.option("--after", default=0, type=click.IntRange(0), metavar="SEQ", help="Only events after this number.")
+@click.option(
+    "--after", default=0, type=click.IntRange(0), metavar="SEQ", help="Only events after this number."
+)
 @ground.as_json
 def events(slug: str, after: int, as_json: bool) -> int:
     """Print what happened, an event a line."""
@@ -134,7 +146,14 @@ def events(slug: str, after: int, as_json: bool) -> int:
         at = iso(event.at)
         if as_json:
             ground.write(
-                {"seq": event.seq, "kind": event.kind, "turn": event.turn, "at": at, "data": event.data, "hash": event.hash}
+                {
+                    "seq": event.seq,
+                    "kind": event.kind,
+                    "turn": event.turn,
+                    "at": at,
+                    "data": event.data,
+                    "hash": event.hash,
+                }
             )
         else:
             said = "  ".join(f"{key}={value}" for key, value in event.data.items())

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from runs.models import Run
 
 LOOK_SECONDS = 0.2
-KEYS = ("run", "url", "state", "reason", "turns", "compactions", "clearings", "offloads", "tokens", "cost_usd")
+KEYS = (
+    "run",
+    "url",
+    "state",
+    "reason",
+    "turns",
+    "compactions",
+    "clearings",
+    "offloads",
+    "tokens",
+    "cost_usd",
+)
 CODES = {"done": ground.DONE, "failed": ground.NOT_SO, "stopped": ground.NOT_SO, "paused": ground.WAITS}
 NEEDS_NOBODY = ("children",)
 
@@ -23,11 +34,19 @@ NEEDS_NOBODY = ("children",)
 @click.argument("goal")
 @click.option("--llm", default="", metavar="LLM", help="The language model, or rehearsal (AGENTDASH_LLM).")
 @click.option("--workspace", default="", metavar="DIR", help="The folder it works in; by default a new one.")
-@click.option("--policy", default="default", metavar="NAME|FILE.toml", help="The numbers that govern its window.")
-@click.option("--limit", default=0, metavar="TOKENS", type=click.IntRange(0), help="Tokens a request may have.")
-@click.option("--max-turns", default=0, metavar="N", type=click.IntRange(0), help="Hold it after so many turns.")
+@click.option(
+    "--policy", default="default", metavar="NAME|FILE.toml", help="The numbers that govern its window."
+)
+@click.option(
+    "--limit", default=0, metavar="TOKENS", type=click.IntRange(0), help="Tokens a request may have."
+)
+@click.option(
+    "--max-turns", default=0, metavar="N", type=click.IntRange(0), help="Hold it after so many turns."
+)
 @click.option("--max-usd", default=0.0, metavar="X", type=click.FloatRange(0), help="Hold it at this cost.")
-@click.option("--pace", default="human", type=click.Choice(["human", "fast"]), help="How fast a rehearsal types.")
+@click.option(
+    "--pace", default="human", type=click.Choice(["human", "fast"]), help="How fast a rehearsal types."
+)
 @click.option("--wait", is_flag=True, help="Stay until it ends or needs a person.")
 @ground.as_json
 def run(wait: bool, as_json: bool, **asked: Any) -> int:
@@ -102,13 +121,17 @@ def _driven_here(sock: Any, asked: dict[str, Any], as_json: bool) -> int:
         ground.guarded("migrate")
         made = _started(asked)
         page = reverse("run", args=[made.slug])
-        click.echo(f"{made.slug}  {door.link(settings.AGENTDASH_HOME, settings.AGENTDASH.address, page)}", err=True)
+        click.echo(
+            f"{made.slug}  {door.link(settings.AGENTDASH_HOME, settings.AGENTDASH.address, page)}", err=True
+        )
         code = ground.NOT_SO
         with embedded.running(sock, seconds=1.0):
             try:
                 code = _told(_followed(made), as_json)
             except KeyboardInterrupt:
-                click.echo(f"\nStopped. {made.slug} goes on where it stood, next time: agentdash serve", err=True)
+                click.echo(
+                    f"\nStopped. {made.slug} goes on where it stood, next time: agentdash serve", err=True
+                )
                 code = 130
         embedded.leave(code)
     return code

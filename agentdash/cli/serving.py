@@ -19,7 +19,9 @@ FOREIGN = ("REDIS_URL", "DATABASE_URL", "AGENTDASH_PUBLIC_URL", "AGENTDASH_HOST"
 
 @click.command()
 @click.option("--port", type=PORT, help="Where the pages are (8765).")
-@click.option("--pace", type=click.Choice(["human", "fast"]), default="human", help="How fast the rehearsal types.")
+@click.option(
+    "--pace", type=click.Choice(["human", "fast"]), default="human", help="How fast the rehearsal types."
+)
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def demo(port: int | None, pace: str, no_open: bool) -> int:
     """Watch an agent at work, without a key and without cost; in ./.demo."""
@@ -60,7 +62,9 @@ def serve(port: int | None, no_open: bool) -> int:
     _at(port)
     ground.django()
     if not _environment().embedded:
-        raise ground.Refused("REDIS_URL is set: start agentdash web and agentdash worker, or unset it and DATABASE_URL.")
+        raise ground.Refused(
+            "REDIS_URL is set: start agentdash web and agentdash worker, or unset it and DATABASE_URL."
+        )
     return _serve(lambda: "/", again="agentdash serve", show=not no_open)
 
 
@@ -127,7 +131,9 @@ def _serve(prepare: Any, *, again: str, show: bool) -> int:
     except home.HomeTaken as taken:
         raise ground.Refused(str(taken)) from None
     if kind := home.network_file_system(_home()):
-        raise ground.Refused(f"{_home()} lies on {kind}, where SQLite loses data. Set AGENTDASH_HOME to a local folder.")
+        raise ground.Refused(
+            f"{_home()} lies on {kind}, where SQLite loses data. Set AGENTDASH_HOME to a local folder."
+        )
     ground.guarded("migrate")
     page = prepare()
     click.echo(f"Open {_link(_environment().address, page)}")
@@ -193,7 +199,9 @@ def _link(address: str, to: str = "/") -> str:
 
 def _open(page: str) -> None:
     """Show the page where there is a screen; with a link of its own, so that the printed one stays good."""
-    screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    screen = (
+        sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
     if screen and sys.stdout.isatty():
         address = _link(_environment().address, page)
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

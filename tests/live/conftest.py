@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,11 +14,6 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.test import Client
 from django.utils import timezone
 from websockets.sync.client import ClientConnection, connect
-
-if importlib.util.find_spec("runs.present.socket") is None:
-    import runs.present
-
-    runs.present.socket = sys.modules["runs.present.socket"] = types.ModuleType("runs.present.socket")
 
 from agentdash.server import bound, serving
 from runs.live import bell, feed
