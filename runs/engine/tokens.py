@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z]+)"
     r"|(?P<digits>\d+)"
     r"|(?P<newline>\n[ \t]*)"
-    r"|(?P<space>[ \t\r]+)"
+    r"|(?P<space>[^\S\n]+)"
     r"|(?P<letter>[^\W\d_]+)"
     r"|(?P<mark>(?:[^\w\s]|_)+)"
 )

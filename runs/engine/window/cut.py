@@ -36,6 +36,11 @@ def tail_start(entries: Sequence[Entry], sizes: Sequence[int], keep: Keep) -> in
     return chosen
 
 
+def last_turn(entries: Sequence[Entry]) -> int:
+    """Index of the newest answer, with which the last turn begins; len(entries) where there is none."""
+    return (legal_cuts(entries) or [len(entries)])[-1]
+
+
 def messages_start(entries: Sequence[Entry], count: int) -> int:
     """Index of the first kept entry when a person asked for `count` messages: at most so many, from a legal cut on."""
     wanted = len(entries) - count

@@ -15,7 +15,8 @@ SMALL = 120
 """Results below this many tokens are never cleared: the marker would be no smaller."""
 
 HEAD_CHARACTERS = 2000
-"""At most this much of the head, and of the tail, of an offloaded text: few very long lines must not fill it."""
+"""At most this much of the head, and of the tail, of an offloaded text, and a quarter of the text each: few very long
+lines must not fill it, and a preview must be smaller than what it stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +66,11 @@ def _cleared(block: Block, message: Message, shape: Shape, calls: Mapping[str, B
         return block
     name = calls.get(block["tool_use_id"], {}).get("name", "a tool")
     size = tokens.of_block(block)
-    text = f"[Output of {name} cleared, {size:,} tokens. Get it back: read_archive({message.turn}) or recall(query).]"
+    marker = f"[Output of {name} cleared, {size:,} tokens. Get it back: read_archive({message.turn}) or recall(query).]"
     lines = key_lines(result_text(block), shape.key_lines)
-    return _with_content(block, "\n".join([text, *lines]))
+    while lines and 2 * tokens.estimate("\n".join([marker, *lines])) > size:
+        lines.pop()
+    return _with_content(block, "\n".join([marker, *lines]))
 
 
 def _with_content(block: Block, content: str) -> Block:
@@ -100,6 +103,13 @@ def _oversized_texts(message: Message, limit: int) -> tuple[int, ...]:
     return tuple(at for at, block in enumerate(message.content) if block["type"] == "text" and sizes[at] > limit)
 
 
+def replaced(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[int, ...]:
+    """Positions of the blocks a preview stands for: the oversized; where a person's message must give way to newer
+    ones (W8) though nothing in it is oversized, every text that a preview makes smaller."""
+    large = oversized(message, shape, calls)
+    return large if large or message.kind is not Kind.SAY else _oversized_texts(message, 2 * SMALL)
+
+
 def _reads_run_file(block: Block, calls: Mapping[str, Block]) -> bool:
     """A page of an offloaded file is not offloaded again (else reading it never ends)."""
     given = calls.get(block["tool_use_id"], {}).get("input") or {}
@@ -107,8 +117,8 @@ def _reads_run_file(block: Block, calls: Mapping[str, Block]) -> bool:
 
 
 def offloaded_files(message: Message, shape: Shape, calls: Mapping[str, Block]) -> dict[str, str]:
-    """The files an offload of this message needs: name below the run's folder → text."""
-    return {file_name(message, at): block_text(message.content[at]) for at in oversized(message, shape, calls)}
+    """The files a preview of this message needs: name below the run's folder → text."""
+    return {file_name(message, at): block_text(message.content[at]) for at in replaced(message, shape, calls)}
 
 
 def file_name(message: Message, at: int) -> str:
@@ -122,7 +132,7 @@ def block_text(block: Block) -> str:
 
 
 def _preview(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
-    chosen = oversized(message, shape, calls)
+    chosen = replaced(message, shape, calls)
     return tuple(
         _previewed(block, message, at, shape) if at in chosen else block for at, block in enumerate(message.content)
     )
@@ -141,9 +151,10 @@ def _previewed(block: Block, message: Message, at: int, shape: Shape) -> Block:
 
 
 def ends(text: str, head_lines: int, tail_lines: int) -> tuple[str, str]:
-    """The first and last lines of a text, each at most HEAD_CHARACTERS long."""
+    """The first and last lines of a text, each at most HEAD_CHARACTERS and a quarter of the text long."""
     lines: Sequence[str] = text.split("\n")
-    head = "\n".join(lines[:head_lines])[:HEAD_CHARACTERS]
-    rest = lines[head_lines:] if head_lines < len(lines) else []
-    tail = "\n".join(rest[-tail_lines:] if tail_lines else [])[-HEAD_CHARACTERS:]
-    return head, tail
+    most = min(HEAD_CHARACTERS, len(text) // 4)
+    head = "\n".join(lines[:head_lines])[:most]
+    rest = lines[head_lines:]
+    tail = "\n".join(rest[-tail_lines:] if tail_lines else [])
+    return head, tail[max(0, len(tail) - most) :]

@@ -29,11 +29,13 @@ _OF_KIND = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The truth of one answer: the whole prompt of (version, upto)."""
+    """The truth of one answer: the whole prompt of (version, upto). After an edit it is not `counted` any more but
+    follows from what was: the share of it that the estimates say has stayed."""
 
     version: int
     upto: int
     prompt: int
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +68,17 @@ class Gauge:
         """Tokens of an entry in its form: measured where usage told, else estimated and corrected."""
         return sum(self._shares(entry, blocks).values())
 
-    def read(self, version: int, upto: int, entries: Iterable[tuple[Entry, Sequence[Block]]]) -> Reading:
-        """The window's tokens and parts. Exact when (version, upto) is what the last usage was counted on."""
+    def read(
+        self,
+        version: int,
+        upto: int,
+        entries: Iterable[tuple[Entry, Sequence[Block]]],
+        last: Measured | None = None,
+    ) -> Reading:
+        """The window's tokens and parts, from `last` (the last usage when not given) on; exact when (version, upto)
+        is what that was counted on."""
+        last = last or self.last
+        known = last if last and last.version == version and last.upto <= upto else None
         parts = dict.fromkeys(PARTS, 0)
         for name, raw in self.fixed.items():
             parts[name] += round(raw * self.ratio)
@@ -76,39 +87,41 @@ class Gauge:
             shares = self._shares(entry, blocks)
             for name, value in shares.items():
                 parts[name] += value
-            if self.last and entry.message.number > self.last.upto:
+            if known and entry.message.number > known.upto:
                 new += sum(shares.values())
-        known = self.last if self.last and self.last.version == version and self.last.upto <= upto else None
         total = known.prompt + new if known else sum(parts.values())
-        return Reading(tokens=total, parts=scaled(parts, total), estimated=not known or known.upto != upto)
+        estimated = not known or known.upto != upto or not known.counted
+        return Reading(tokens=total, parts=scaled(parts, total), estimated=estimated)
+
+    def estimate(self, entries: Iterable[tuple[Entry, Sequence[Block]]]) -> int:
+        """Tokens of a window as if no usage had been told for the whole of it."""
+        return sum(round(raw * self.ratio) for raw in self.fixed.values()) + sum(self.share(*pair) for pair in entries)
 
     def learn(
         self, version: int, upto: int, usage: Usage, entries: Sequence[tuple[Entry, Sequence[Block]]]
     ) -> None:
         """Take in what one answer's usage says about the window it was asked with."""
         before, self.last = self.last, Measured(version=version, upto=upto, prompt=usage.prompt)
-        if before and before.version == version:
-            self._learn_tail(usage.prompt - before.prompt, [pair for pair in entries if self._is_new(pair[0], before)])
+        if before and before.counted and before.version == version:
+            new = [pair for pair in entries if pair[0].message.number > before.upto]
+            self._learn_tail(usage.prompt - before.prompt, new)
         raw = sum(self.fixed.values()) + sum(sum(self._raw_of(*pair).values()) for pair in entries)
         self.ratio = min(2.0, max(0.5, usage.prompt / raw)) if raw else 1.0
 
-    def carry(self, measured: Measured, version: int) -> None:
-        """An edit touched only what came after `measured`: what usage told holds for the new version too."""
-        self.last = Measured(version=version, upto=measured.upto, prompt=measured.prompt)
-
-    def _is_new(self, entry: Entry, before: Measured) -> bool:
-        return entry.message.number > before.upto and entry.form is Form.FULL
-
     def _learn_tail(self, gained: int, new: Sequence[tuple[Entry, Sequence[Block]]]) -> None:
-        """Split what the prompt gained over the messages that were new in it; answers are known from their output."""
+        """Split what the prompt gained over the messages that were new in it; answers are known from their output,
+        and what stands there as a preview is not the message's own size."""
         weights = {entry.message.number: self.share(entry, blocks) for entry, blocks in new}
-        answers = {entry.message.number for entry, _ in new if entry.message.kind is Kind.ANSWER}
-        rest = gained - sum(weights[number] for number in answers)
-        whole = sum(weight for number, weight in weights.items() if number not in answers)
+        open_ = {entry.message.number for entry, _ in new if self._is_unknown(entry)}
+        rest = gained - sum(weight for number, weight in weights.items() if number not in open_)
+        whole = sum(weights[number] for number in open_)
         if whole <= 0 or rest <= 0:
             return
-        for number in weights.keys() - answers:
+        for number in open_:
             self.known[number] = max(1, round(rest * weights[number] / whole))
+
+    def _is_unknown(self, entry: Entry) -> bool:
+        return entry.form is Form.FULL and entry.message.kind is not Kind.ANSWER
 
     def _shares(self, entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:
         raw = self._raw_of(entry, blocks)

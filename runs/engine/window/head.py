@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from .. import tokens
 from ..events import Episode, Form, Item, Note
@@ -11,15 +11,41 @@ from .versions import Entry
 
 SECTIONS = ("decisions", "pending", "facts", "errors")
 CONTINUE = "Continue the work."
+PERSONS_SHARE = 0.10
+"""Of the limit: what a person's messages may take together before the oldest of them become previews (W8)."""
+
 ORIGINALS = "The originals are in the archive: recall(query), read_archive(turn)."
 
 
-def kept_first(entries: Iterable[Entry]) -> list[Item]:
-    """The goal, everything a person wrote and the pins, in their order: verbatim in every version (W8)."""
-    goal = [entry.item for entry in entries if entry.message.kind is Kind.GOAL]
-    said = [entry.item for entry in entries if entry.message.kind is Kind.SAY]
-    pins = [entry.item for entry in entries if entry.pinned and not entry.message.is_persons]
+def kept_first(entries: Iterable[Entry], previews: Collection[int] = ()) -> list[Item]:
+    """The goal, everything a person wrote and the pins, in their order: verbatim in every version (W8). `previews`:
+    messages of a person that have to give way to newer ones."""
+    known = list(entries)
+    goal = [entry.item for entry in known if entry.message.kind is Kind.GOAL]
+    said = [_said(entry, previews) for entry in known if entry.message.kind is Kind.SAY]
+    pins = [without_thinking(entry) for entry in known if entry.pinned and not entry.message.is_persons]
     return [*goal, *said, *pins]
+
+
+def _said(entry: Entry, previews: Collection[int]) -> Item:
+    form = Form.PREVIEW if entry.message.number in previews else entry.form
+    return Item(message=entry.message.number, form=form, pinned=entry.pinned)
+
+
+def crowding(said: Sequence[tuple[Entry, int, int]], room: int) -> set[int]:
+    """Numbers of the oldest messages of a person that become previews so that all fit into `room` tokens.
+
+    `said`: entries, oldest first, with their tokens as they stand and as a preview. The newest and the pinned stay.
+    """
+    chosen: set[int] = set()
+    total = sum(size for _, size, _ in said)
+    for entry, size, small in said[:-1]:
+        if total <= room:
+            break
+        if entry.form is Form.FULL and not entry.pinned and small < size:
+            chosen.add(entry.message.number)
+            total -= size - small
+    return chosen
 
 
 def notes_text(notes: Iterable[Note], limit: int) -> str:

@@ -29,13 +29,20 @@ _SECTIONS = ("files written", "files read", "commands", "errors", "urls", "value
 
 @dataclass(slots=True)
 class _Found:
+    """Lines by section, the newest last, and in how many messages each identifier occurred."""
+
     lines: dict[str, dict[str, None]] = field(default_factory=lambda: {name: {} for name in _SECTIONS})
     seen: Counter[str] = field(default_factory=Counter)
+    here: set[str] = field(default_factory=set)
 
     def add(self, section: str, text: str, key: str = "") -> None:
         line = " ".join(text.split())[:LINE]
-        if line:
-            self.lines[section][line] = None
+        if not line:
+            return
+        self.lines[section].pop(line, None)
+        self.lines[section][line] = None
+        if (key or line) not in self.here:
+            self.here.add(key or line)
             self.seen[key or line] += 1
 
 
@@ -46,6 +53,7 @@ def ledger(span: Iterable[Message], limit: int, before: str = "") -> str:
     calls: dict[str, Block] = {}
     for message in span:
         calls |= {call["id"]: call for call in calls_of(message.content)}
+        found.here = set()
         _of_message(found, message, calls)
     return _written(found, limit)
 
@@ -100,28 +108,40 @@ def _of_text(found: _Found, text: str) -> None:
 
 
 def _take_old(found: _Found, before: str) -> None:
-    for line in before.splitlines():
+    """The ledger of the folded episode, whose newest lines come first."""
+    for line in reversed(before.splitlines()):
         section, _, rest = line.partition(": ")
         if section in ("files written", "files read"):
-            for path in rest.split(", "):
-                found.lines[section][path] = None
+            found.lines[section] |= dict.fromkeys(rest.split(", "))
         elif section in _SECTIONS:
             found.lines[section][rest] = None
 
 
 def _written(found: _Found, limit: int) -> str:
-    """Files grouped on a line each, the rest a line each; values first to stay, commands first to go."""
+    """Values first to stay, then files grouped on a line each, then the rest a line each; commands first to go."""
     rare = {name: _rare(found, name) for name in _SECTIONS}
-    files = [f"{name}: {', '.join(rare[name])}" for name in ("files written", "files read") if rare[name]]
-    lines = [*files, *_labelled(rare, ("values", "errors", "urls", "commands"))]
+    files = [_files(name, rare[name], limit // 4) for name in ("files written", "files read") if rare[name]]
+    lines = [*_labelled(rare, ("values",)), *files, *_labelled(rare, ("errors", "urls", "commands"))]
     kept: list[str] = []
-    spent = 0
-    for line in lines:
-        spent += tokens.estimate(line) + 1
-        if spent > limit:
-            break
-        kept.append(line)
+    left = limit
+    for line in filter(None, lines):
+        size = tokens.estimate(line) + 1
+        if size <= left:
+            kept.append(line)
+            left -= size
     return "\n".join(kept)
+
+
+def _files(name: str, paths: Sequence[str], limit: int) -> str:
+    """The newest paths that fit, in the order in which they were met."""
+    kept: list[str] = []
+    left = limit - tokens.estimate(f"{name}: ")
+    for path in reversed(paths):
+        left -= tokens.estimate(f"{path}, ")
+        if left < 0:
+            break
+        kept.insert(0, path)
+    return f"{name}: {', '.join(kept)}" if kept else ""
 
 
 def _labelled(rare: Mapping[str, Sequence[str]], sections: Iterable[str]) -> list[str]:

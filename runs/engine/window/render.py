@@ -14,7 +14,7 @@ from ..events import Frame
 from ..messages import Block, Message, Role, canonical, sha256
 from .forms import Shape, shown
 from .repair import Line, Mended, mend
-from .validate import MOST_BYTES, problems
+from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
 
 RENDER = 1
@@ -79,6 +79,9 @@ class Renderer:
         if wrong:
             raise InvalidWindow(f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run.")
         lines = self._marked(mended, aside)
+        marks = sum("cache_control" in spot for spot in (*frame.tools, *_spots(lines))) + bool(frame.system)
+        if marks > MOST_MARKS:
+            raise InvalidWindow(f"The request has {marks} cache marks, and {MOST_MARKS} are allowed. Report this run.")
         purpose = f"{self.slug}:{turn}:summary" if aside else f"{self.slug}:{turn}"
         body = self._body(frame, lines, purpose, max_tokens)
         if len(body) > MOST_BYTES:
@@ -100,7 +103,7 @@ class Renderer:
             yield Line(role=entry.message.role, blocks=self.blocks(frame, entry, shape, calls))
 
     def _marked(self, mended: Mended, aside: str) -> list[Line]:
-        """Two sliding marks, on the tail and on the tail before it: with one, a turn of over 20 blocks reads nothing."""
+        """Two sliding marks, the tail and the tail before it: with one, a turn of over 20 blocks reads nothing."""
         lines = list(mended.lines)
         users = [at for at, line in enumerate(lines) if line.role is Role.USER]
         for at in users[-2:-1] if aside else users[-2:]:
@@ -141,7 +144,12 @@ class Renderer:
         return data
 
 
+def _spots(lines: Iterable[Line]) -> Iterable[Block]:
+    return (block for line in lines for block in line.blocks)
+
+
 def model_view(frame: Frame, entries: Sequence[Entry], archive: Iterable[Message], slug: str, turn: int) -> Rendered:
     """The request of a past turn, rebuilt. `archive` holds the answers whose calls the entries' results belong to."""
-    calls = {block["id"]: block for message in archive for block in message.content if block["type"] == "tool_use"}
+    known = sorted(archive, key=lambda message: message.number)
+    calls = {block["id"]: block for message in known for block in message.content if block["type"] == "tool_use"}
     return Renderer(slug).render(frame, entries, calls, turn)

@@ -93,14 +93,23 @@ def _server_id(block: Block) -> str | None:
 
 
 def _merged(lines: Sequence[Line]) -> list[Line]:
-    """Neighbours of one role become one message; an empty one vanishes, or says that it is empty."""
+    """Neighbours of one role become one message; an empty one vanishes, or says that it is empty. Thinking at the
+    end of an answer leads nowhere (its call was cut off, or its text was blank), and is refused there."""
     merged: list[Line] = []
     for at, line in enumerate(lines):
         if merged and merged[-1].role is line.role:
             merged[-1] = replace(merged[-1], blocks=merged[-1].blocks + line.blocks)
         elif line.blocks or _stands_between(merged, lines[at + 1 :], line):
             merged.append(line)
+    merged = [_without_last_thoughts(line) for line in merged]
     return [line if line.blocks else replace(line, blocks=({"type": "text", "text": EMPTY},)) for line in merged]
+
+
+def _without_last_thoughts(line: Line) -> Line:
+    blocks = line.blocks
+    while blocks and line.role is Role.ASSISTANT and blocks[-1]["type"] in ("thinking", "redacted_thinking"):
+        blocks = blocks[:-1]
+    return line if blocks is line.blocks else replace(line, blocks=blocks)
 
 
 def _stands_between(before: Sequence[Line], after: Sequence[Line], line: Line) -> bool:
