@@ -318,7 +318,7 @@ class LlmRetry(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked(Event):
-    """A technique looked at the window. `verdict` is "fired" or "not fired"; value and threshold are shares of the limit."""
+    """A technique looked at the window. `verdict`: "fired" or "not fired"; value and threshold: shares of the limit."""
 
     kind: ClassVar[str] = "window.checked"
     technique: str

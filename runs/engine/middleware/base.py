@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from ..events import (
     Edit,
@@ -20,13 +21,13 @@ from ..events import (
     Version,
     WindowEdited,
 )
-from ..messages import Block, Message
+from ..messages import Block, Kind, Message
 from ..policy import Policy
 from ..policy.model import smaller
 from ..ports import Answer, Cancel, Clock, History, Llm, Request, RunFiles, Tool, ToolResult
-from ..window.forms import Shape
-from ..window.gauge import Gauge, Reading
-from ..window.head import head
+from ..window.forms import Shape, offloaded_files
+from ..window.gauge import Gauge, Measured, Reading
+from ..window.head import PERSONS_SHARE, crowding, head, kept_first
 from ..window.render import Renderer
 from ..window.versions import Entry, Window, entries
 
@@ -118,6 +119,22 @@ class Desk:
         micro += usage.cache_read * price.cache_read + usage.cache_write * price.cache_write
         return round((micro + usage.cache_write_1h * price.cache_write_1h) / 1_000_000)
 
+    def spend(self, usage: Usage) -> int:
+        """Count an llm call, whatever came of it; its cost in microdollars."""
+        cost = self.cost(usage)
+        self.spent.tokens += usage.prompt + usage.output
+        self.spent.cost += cost
+        return cost
+
+    def first(self, shown: Sequence[Entry], start: int) -> list[Item]:
+        """What of the window before `start` stands first after an edit: the goal, a person's messages, the pins."""
+        said = [entry for entry in shown[:start] if entry.message.kind is Kind.SAY]
+        later = [entry for entry in shown[start:] if entry.message.kind is Kind.SAY]
+        small = self.sizes([replace(entry, form=Form.PREVIEW) for entry in said])
+        room = int(PERSONS_SHARE * self.limit) - sum(self.sizes(later))
+        crowded = crowding(list(zip(said, self.sizes(said), small, strict=True)), room)
+        return kept_first(shown[:start], crowded)
+
     def head(self, episode: Episode | None = None) -> list[Message]:
         """The product's messages that stand first after an edit. Their numbers are taken only when it is applied."""
         policy = self.policy.notes
@@ -129,8 +146,8 @@ class Desk:
         before, number = self.window.version, self.numbers.version
         base = max([self.window.upto, *(message.number for message in added)])
         after = Version(number=number, parent=before.number, edit=self.numbers.edit, base=base, items=tuple(items))
-        known = {**self.window.messages, **{message.number: message for message in added}}
-        now, then = self.read(), self.read_as(after, base, entries(after, known, base))
+        now, shown = self.read(), self._as_of(after, added)
+        then = self.gauge.read(after.number, base, self.with_blocks(shown), self._measured(after, shown))
         return Edit(
             number=self.numbers.edit,
             turn=self.turn,
@@ -144,13 +161,45 @@ class Desk:
         )
 
     def apply(self, edit: Edit) -> Iterator[Event]:
-        """Report the edit, and only when that is stored go on with its window."""
+        """Report the edit, and only when that is stored go on with its window. Files it names are written before."""
+        shown = self._as_of(edit.after, edit.added)
+        self._write_files(shown)
+        measured = self._measured(edit.after, shown)
         yield WindowEdited(turn=self.turn, edit=edit)
         self.window.adopt(edit.after, edit.added)
         self.numbers.message += len(edit.added)
         self.numbers.version += 1
         self.numbers.edit += 1
-        self.gauge.last = None
+        self.gauge.last = measured
+
+    def _as_of(self, after: Version, added: Sequence[Message]) -> tuple[Entry, ...]:
+        known = {**self.window.messages, **{message.number: message for message in added}}
+        return entries(after, known, after.base)
+
+    def _measured(self, after: Version, shown: Sequence[Entry]) -> Measured | None:
+        """What the last usage says of the window after an edit. Where only the unsent tail changed it holds as it is;
+        else that share of it which the estimates of both windows say has stayed: like is compared with like."""
+        last, now = self.gauge.last, self.window.entries
+        if last is None or last.version != self.window.version.number:
+            return None
+        same = sum(1 for _ in takewhile(lambda pair: _looks_alike(*pair), zip(now, shown, strict=False)))
+        if all(entry.message.number > last.upto for entry in (*now[same:], *shown[same:])):
+            return replace(last, version=after.number)
+        stays = self.gauge.estimate(self.with_blocks(shown)) / max(1, self.gauge.estimate(self.with_blocks(now)))
+        prompt = round(self.read().tokens * stays)
+        return Measured(version=after.number, upto=after.base, prompt=prompt, counted=False)
+
+    def _write_files(self, shown: Sequence[Entry]) -> None:
+        """The whole of what becomes a preview lies among the run's files before anything points there."""
+        before = {entry.message.number for entry in self.window.entries if entry.form is Form.PREVIEW}
+        for entry in shown:
+            if entry.form is Form.PREVIEW and entry.message.number not in before:
+                for name, text in offloaded_files(entry.message, self.shape, self.window.calls()).items():
+                    self.files.write(name, text)
+
+
+def _looks_alike(one: Entry, other: Entry) -> bool:
+    return one.message.number == other.message.number and one.form is other.form
 
 
 def _freed(now: Parts, then: Parts) -> dict[str, int]:
@@ -186,6 +235,10 @@ class Technique:
     def before_call(self, window: Window) -> Iterator[Event]:
         yield from ()
 
+    def make_room(self, window: Window) -> Iterator[Event]:
+        """The llm calls the request too long, whatever the gauge says: take out what can be taken."""
+        yield from ()
+
     def around_call(
         self, request: Request, call_next: Callable[[Request], Iterator[Event | Answer]]
     ) -> Iterator[Event | Answer]:
@@ -206,5 +259,3 @@ class Technique:
 
 def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
-
-

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..events import Event, Trigger
-from ..window.head import item_of, kept_first
+from ..window.cut import is_closed, last_turn
+from ..window.head import item_of, without_thinking
 from .base import Asked, Desk
 
 
 def clear(desk: Desk, asked: Asked) -> Iterator[Event]:
-    """By order of a person only. What leaves is dropped, not folded: it stays in the archive."""
+    """By order of a person only. What leaves is dropped, not folded: it stays in the archive.
+
+    A turn whose results are still to come keeps its answer. Where nothing would get smaller: no event, no edit.
+    """
+    shown = desk.window.entries
+    start = len(shown) if is_closed(shown) else last_turn(shown)
+    bare = desk.llm.capability.thinking == "bound"
+    open_turn = [without_thinking(entry) if bare else entry.item for entry in shown[start:]]
     added = desk.head()
-    items = [*kept_first(desk.window.entries), *map(item_of, added)]
     edit = desk.draw(
-        items,
+        [*desk.first(shown, start), *map(item_of, added), *open_turn],
         added,
         kind="clear",
         method="clear",
@@ -23,4 +30,5 @@ def clear(desk: Desk, asked: Asked) -> Iterator[Event]:
         by=asked.by,
         reason=asked.reason or "by order",
     )
-    yield from desk.apply(edit)
+    if edit.tokens_after < edit.tokens_before:
+        yield from desk.apply(edit)

@@ -24,7 +24,7 @@ class ClearResults(Technique):
             return
         edit = self._draw(window, Asked())
         frees = edit.tokens_before - edit.tokens_after if edit else 0
-        wanted = int(self.desk.policy.clear.frees * self.desk.mark)
+        wanted = max(1, int(self.desk.policy.clear.frees * self.desk.mark))
         if edit is None or frees < wanted:
             why = f"would free {frees:,} tokens, less than {wanted:,}: left to compact"
             yield self._checked(share, at, "not fired", why)
@@ -66,7 +66,7 @@ def cleared_items(desk: Desk, shown: Sequence[Entry], keep: int) -> list[Item] |
     """The window with all but the last `keep` result messages cleared; None when there is nothing to clear."""
     shape, calls = desk.shape, desk.window.calls()
     results = [entry for entry in shown if entry.message.kind is Kind.RESULTS]
-    old = {entry.message.number for entry in results[: len(results) - keep]}
+    old = {entry.message.number for entry in results[: max(0, len(results) - keep)]}
     old = {
         entry.message.number
         for entry in shown
@@ -86,5 +86,3 @@ def _item(entry: Entry, loses_thinking: bool, old: set[int]) -> Item:
     if entry.message.number in old:
         return cleared(entry)
     return without_thinking(entry) if loses_thinking else entry.item
-
-

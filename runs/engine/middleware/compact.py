@@ -17,10 +17,10 @@ from ..events import (
     Item,
     Trigger,
 )
-from ..messages import Kind, Message
+from ..messages import Kind
 from ..policy.model import smaller
-from ..window.cut import Keep, messages_start, tail_start
-from ..window.head import item_of, kept_first, without_thinking
+from ..window.cut import Keep, last_turn, messages_start, tail_start
+from ..window.head import item_of, without_thinking
 from ..window.ledger import ledger
 from ..window.versions import Entry, Window
 from .base import Asked, Technique, cleared, percent
@@ -46,28 +46,73 @@ class Compact(Technique):
             return
         why = f"{percent(share)} ≥ {percent(at)}" if share >= at else "by the number of turns"
         yield self._checked(share, at, "fired", why)
-        failing = self.desk.record.failures > 0 and share >= self.desk.policy.window.hard
-        trigger = Trigger.FALLBACK if failing else Trigger.AUTO
-        yield from self.compact(Asked(trigger=trigger, method=self.desk.policy.compact.method, reason=why))
+        yield from self._by_itself(why, stubborn=self.desk.record.failures > 0 and self._is_hard(share))
+
+    def make_room(self, window: Window) -> Iterator[Event]:
+        """The llm's own count is the truth: work on the window though the gauge sees room."""
+        if self.desk.policy.compact.auto == "off":
+            raise WindowHeld
+        why = "the llm calls the request too long"
+        if self._new_turns() == 0:
+            yield from self._clear_deep(why, keep=0)
+        elif self._nothing_to_do(hard=True):
+            return
+        else:
+            yield from self._by_itself(why, stubborn=False, pressing=True)
+
+    def _by_itself(self, why: str, *, stubborn: bool, pressing: bool = False) -> Iterator[Event]:
+        """By the policy's method; where that changes nothing and there is no room to wait, by code alone."""
+        before, method = self.desk.record.episode, self.desk.policy.compact.method
+        if not stubborn and not self._nothing_to_do(hard=False):
+            yield from self.compact(Asked(trigger=Trigger.AUTO, method=method, reason=why))
+        pressing = pressing or stubborn or self._is_hard(self.desk.share())
+        if pressing and self.desk.record.episode is before and not self._nothing_to_do(hard=True):
+            yield from self.compact(Asked(trigger=Trigger.FALLBACK, method="summary", reason=why))
+
+    def _is_hard(self, share: float) -> bool:
+        return share >= self.desk.policy.window.hard
 
     def _hold(self, share: float, at: float) -> str:
         """Why it does not fire now; '' when it does. Raises WindowHeld at the hard mark when auto is off."""
-        policy, record = self.desk.policy, self.desk.record
-        hard = share >= policy.window.hard
-        due = policy.compact.every_turns and self.desk.turn - record.compacted_at > policy.compact.every_turns
+        policy, record, hard = self.desk.policy.compact, self.desk.record, self._is_hard(share)
+        due = policy.every_turns and self.desk.turn - record.compacted_at > policy.every_turns
         if share < at and not due:
             return f"{percent(share)} < {percent(at)}"
-        if policy.compact.auto == "off":
+        if policy.auto == "off":
             if hard:
                 raise WindowHeld
             return "the policy compacts only by order"
-        if hard:
-            return ""
-        fresh = self.desk.turn - record.compacted_at
-        if record.compacted_at and fresh < policy.compact.min_new_turns:
-            return f"only {fresh} new turns since the last compaction"
-        wait = record.failed_at + 2**record.failures - self.desk.turn if record.failures else 0
-        return f"the last summary failed, next try in {wait} turns" if wait > 0 else ""
+        fresh = self._new_turns()
+        if fresh == 0:
+            return "no new turn since the last compaction"
+        if not hard:
+            fresh = self._since_clearing() if policy.method == "clear" else fresh
+            if fresh is not None and fresh < policy.min_new_turns:
+                return f"only {fresh} new turns since the last time"
+            wait = record.failed_at + 2**record.failures - self.desk.turn if record.failures else 0
+            if wait > 0:
+                return f"the last summary failed, next try in {wait} turns"
+        return self._nothing_to_do(hard)
+
+    def _new_turns(self) -> int | None:
+        """Answers since the last compaction, None where none stands in the window."""
+        shown = self.desk.window.entries
+        last = max((entry.message.number for entry in shown if entry.message.kind is Kind.EPISODE), default=0)
+        fresh = sum(entry.message.kind is Kind.ANSWER and entry.message.number > last for entry in shown)
+        return fresh if last else None
+
+    def _since_clearing(self) -> int | None:
+        """Result messages beyond those that the last clearing kept: else one more is cleared every turn."""
+        results = [entry for entry in self.desk.window if entry.message.kind is Kind.RESULTS]
+        old = [at for at, entry in enumerate(results) if entry.form is Form.CLEARED]
+        return max(0, len(results) - 1 - old[-1] - self.desk.policy.clear.keep) if old else None
+
+    def _nothing_to_do(self, hard: bool) -> str:
+        """An attempt that must fail is not made every turn: it is a decision not to act."""
+        shown = self.desk.window.entries
+        if self.desk.policy.compact.method == "clear" and not hard:
+            return "" if cleared_items(self.desk, shown, self.desk.policy.clear.keep) else "nothing to clear"
+        return "" if any(is_work(entry) for entry in _span(shown, self._start(shown, None))) else "nothing to compact"
 
     def _checked(self, share: float, at: float, verdict: str, why: str) -> Event:
         return Checked(
@@ -81,7 +126,7 @@ class Compact(Technique):
             return
         shown = self.desk.window.entries
         start = self._start(shown, asked.keep)
-        span = [entry for entry in shown[:start] if not entry.pinned]
+        span = _span(shown, start)
         if not any(is_work(entry) for entry in span):
             yield from self._fail(asked, Summary(problem="nothing to compact"), 0)
             return
@@ -89,7 +134,7 @@ class Compact(Technique):
         began = self.desk.clock.now_ms()
         found = self._ledger(span)
         try:
-            summary = self._summary(span, found, asked)
+            summary = self._summary(shown[:start], span, found, asked)
         except Cancelled:
             yield from self._fail(asked, Summary(problem="cancelled"), self.desk.clock.now_ms() - began)
             raise
@@ -109,10 +154,11 @@ class Compact(Technique):
         if not done:
             yield from self._fail(asked, Summary(problem="nothing to clear"), 0)
 
-    def _summary(self, span: Sequence[Entry], found: str, asked: Asked) -> Summary:
+    def _summary(self, prefix: Sequence[Entry], span: Sequence[Entry], found: str, asked: Asked) -> Summary:
         if asked.trigger is Trigger.FALLBACK:
-            return Summary(text=FALLBACK.format(why="summaries keep failing"))
-        return summarise(self.desk, [entry for entry in span if not entry.message.is_persons], found, asked.instructions)
+            why = "summaries keep failing" if self.desk.record.failures else "there was no room left for one"
+            return Summary(text=FALLBACK.format(why=why))
+        return summarise(self.desk, prefix, span, found, asked.instructions)
 
     def _start(self, shown: Sequence[Entry], keep: int | None) -> int:
         if keep is not None:
@@ -134,34 +180,27 @@ class Compact(Technique):
         self, shown: Sequence[Entry], start: int, summary: Summary, found: str, asked: Asked, taken: int
     ) -> Iterator[Event]:
         episode = self._episode(shown[:start], summary, found)
-        added = self.desk.head(episode)
-        first = [*kept_first(shown[:start]), *map(item_of, added)]
-        edit = self._smallest_that_fits(first, shown, start, added, episode, summary, asked, taken)
+        edit = self._smallest_that_fits(shown, start, episode, summary, asked, taken)
         if edit.tokens_after >= edit.tokens_before:
             why = f"compaction would not help: {edit.tokens_before:,} to {edit.tokens_after:,} tokens, not smaller"
             yield from self._give_up(asked, Summary(problem=why, usage=summary.usage), taken)
             return
         yield from self.desk.apply(edit)
         record = self.desk.record
-        record.compacted_at, record.episode, record.failures = self.desk.turn, episode, 0
+        record.compacted_at, record.episode = self.desk.turn, episode
+        if asked.trigger is not Trigger.FALLBACK:
+            record.failures = 0
         self.desk.numbers.episode += 1
 
     def _smallest_that_fits(
-        self,
-        first: Sequence[Item],
-        shown: Sequence[Entry],
-        start: int,
-        added: Sequence[Message],
-        episode: Episode,
-        summary: Summary,
-        asked: Asked,
-        taken: int,
+        self, shown: Sequence[Entry], start: int, episode: Episode, summary: Summary, asked: Asked, taken: int
     ) -> Edit:
         """W9: at most half of the mark stays. Else the tail shrinks to the last turn, then its results are cleared."""
+        added = self.desk.head(episode)
         best: Edit | None = None
-        for tail in self._tails(shown, start, asked):
+        for at, tail in self._tails(shown, start, asked):
             edit = self.desk.draw(
-                [*first, *tail],
+                [*self.desk.first(shown, at), *map(item_of, added), *tail],
                 added,
                 kind="compact",
                 method=asked.method or "summary",
@@ -181,27 +220,22 @@ class Compact(Technique):
         assert best is not None
         return best
 
-    def _tails(self, shown: Sequence[Entry], start: int, asked: Asked) -> Iterator[list[Item]]:
-        bare = self.desk.llm.capability.thinking == "bound"
-        tail = list(shown[start:])
-        if asked.method == "both":
-            yield cleared_items(self.desk, tail, 0) or self._items(tail, bare)
-        else:
-            yield self._items(tail, bare)
-        last = tail_start(shown, [0] * len(shown), Keep(tokens=-1, messages=0, cap=-1))
-        if last >= len(shown) or last < start:
-            return
-        lost = kept_first(shown[start:last])
-        yield [*lost, *self._items(shown[last:], bare)]
-        yield [*lost, *(self._least(entry) for entry in shown[last:])]
+    def _tails(self, shown: Sequence[Entry], start: int, asked: Asked) -> Iterator[tuple[int, list[Item]]]:
+        """Ever smaller tails, each with the index of its first entry. An open tool loop keeps its thinking wherever
+        the llm does not bind it to what stands before (W5)."""
+        tail, last = shown[start:], last_turn(shown)
+        cleared = cleared_items(self.desk, tail, 0) if asked.method == "both" else None
+        emptied = {item.message for item in cleared or () if item.form is Form.CLEARED}
+        yield start, [self._item(entry, entry.message.number in emptied) for entry in tail]
+        if start < last < len(shown):
+            yield last, [self._item(entry, False) for entry in shown[last:]]
+        if start <= last < len(shown):
+            yield last, [self._item(entry, True) for entry in shown[last:]]
 
-    def _items(self, tail: Sequence[Entry], bare: bool) -> list[Item]:
-        return [without_thinking(entry) if bare else entry.item for entry in tail]
-
-    def _least(self, entry: Entry) -> Item:
-        if entry.message.kind is Kind.RESULTS and entry.form is Form.FULL:
+    def _item(self, entry: Entry, emptied: bool) -> Item:
+        if emptied and entry.message.kind is Kind.RESULTS and entry.form is Form.FULL and not entry.pinned:
             return cleared(entry)
-        return without_thinking(entry)
+        return without_thinking(entry) if self.desk.llm.capability.thinking == "bound" else entry.item
 
     def _episode(self, span: Sequence[Entry], summary: Summary, found: str) -> Episode:
         turns = [entry.message.turn for entry in span if is_work(entry)]
@@ -224,9 +258,12 @@ class Compact(Technique):
             return
         self.desk.record.failures += 1
         self.desk.record.failed_at = self.desk.turn
+        yield from self._clear_deep(f"the summary failed: {summary.problem}")
+
+    def _clear_deep(self, why: str, keep: int | None = None) -> Iterator[Event]:
         technique = ClearResults()
         technique.start(self.desk)
-        yield from technique.clear(Asked(trigger=Trigger.FALLBACK, reason=f"the summary failed: {summary.problem}"))
+        yield from technique.clear(Asked(trigger=Trigger.FALLBACK, keep=keep, reason=why))
 
     def _fail(self, asked: Asked, summary: Summary, taken: int) -> Iterator[Event]:
         yield CompactionFailed(
@@ -244,3 +281,8 @@ class Compact(Technique):
             ms=taken,
         )
         self.desk.numbers.edit += 1
+
+
+def _span(shown: Sequence[Entry], start: int) -> list[Entry]:
+    """What a compaction folds: everything before the cut but the pins."""
+    return [entry for entry in shown[:start] if not entry.pinned]

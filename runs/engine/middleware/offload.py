@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from ..events import Event, Form, Item, Trigger
 from ..messages import Kind
-from ..window.forms import offloaded_files, oversized
+from ..window.cut import last_turn
+from ..window.forms import oversized
 from ..window.versions import Entry, Window
 from .base import Technique
 
@@ -21,37 +22,37 @@ class Offload(Technique):
         yield from self.after_turn(window)
 
     def after_turn(self, window: Window) -> Iterator[Event]:
-        yield from self.offload([entry for entry in window if entry.message.number > window.version.base], window)
+        yield from self.offload(_unsent(window), window)
 
     def offload(self, fresh: Sequence[Entry], window: Window) -> Iterator[Event]:
         """Offload those of these entries that are too large: one edit, or none."""
         wanted = [entry for entry in fresh if self._too_large(entry, window)]
         if not wanted:
             return
-        for entry in wanted:
-            self._write(entry, window)
         chosen = {entry.message.number for entry in wanted}
         items = [self._item(entry, chosen) for entry in window]
-        edit = self.desk.draw(items, (), kind="offload", method="offload", trigger=Trigger.AUTO, reason=self._why(wanted))
-        measured = self.desk.gauge.last
-        yield from self.desk.apply(edit)
-        # Only the unsent tail changed, so what usage told of the part before it is still true.
-        if measured:
-            self.desk.gauge.carry(measured, edit.after.number)
+        why = self._why(wanted)
+        edit = self.desk.draw(items, (), kind="offload", method="offload", trigger=Trigger.AUTO, reason=why)
+        if edit.tokens_after < edit.tokens_before:
+            yield from self.desk.apply(edit)
 
     def _too_large(self, entry: Entry, window: Window) -> bool:
         if entry.form is not Form.FULL or entry.message.kind not in (Kind.RESULTS, Kind.SAY):
             return False
         return bool(oversized(entry.message, self.desk.shape, window.calls()))
 
-    def _write(self, entry: Entry, window: Window) -> None:
-        for name, text in offloaded_files(entry.message, self.desk.shape, window.calls()).items():
-            self.desk.files.write(name, text)
-
     def _item(self, entry: Entry, chosen: set[int]) -> Item:
         form = Form.PREVIEW if entry.message.number in chosen else entry.form
         return Item(message=entry.message.number, form=form, pinned=entry.pinned)
 
-    def _why(self, wanted: list[Entry]) -> str:
-        size = sum(self.desk.sizes(wanted))
-        return f"{size:,} tokens of results > {self.desk.shape.result_tokens:,}"
+    def _why(self, wanted: Sequence[Entry]) -> str:
+        size, shape = sum(self.desk.sizes(wanted)), self.desk.shape
+        said = [entry for entry in wanted if entry.message.kind is Kind.SAY]
+        what, most = ("a message", shape.message_tokens) if said else ("results", shape.result_tokens)
+        return f"{size:,} tokens of {what} > {most:,}"
+
+
+def _unsent(window: Window) -> list[Entry]:
+    """What came after the newest answer: the llm has not seen it, so no cached prefix and no thinking depends on it."""
+    shown = window.entries
+    return [entry for entry in shown[last_turn(shown) + 1 :] if entry.message.number > window.version.base]

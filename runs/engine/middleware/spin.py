@@ -11,7 +11,10 @@ from ..window.head import notice
 from ..window.versions import Window
 from .base import Technique
 
-NUDGE = "The last {times} calls of {name} were the same and gave the same result. Try something else, or say what blocks you."
+NUDGE = (
+    "The last {times} calls of {name} were the same and gave the same result. "
+    "Try something else, or say what blocks you."
+)
 
 
 class Spin(Technique):
@@ -34,13 +37,15 @@ class Spin(Technique):
 
 
 def alike(window: Window) -> tuple[str, int]:
-    """The newest call's name, and how many turns in a row asked the same and got the same."""
+    """The newest call's name, and how many turns in a row, since a person last spoke, asked and got the same."""
     name, times, last = "", 0, b""
     given: dict[str, str] = {}
     for number in sorted(window.messages, reverse=True):
         message = window.messages[number]
         if message.kind is Kind.RESULTS:
             given = {block["tool_use_id"]: result_text(block) for block in results_of(message.content)}
+        if message.kind is Kind.SAY:
+            break
         if message.kind is not Kind.ANSWER:
             continue
         asked = [[call["name"], call["input"], given.get(call["id"])] for call in calls_of(message.content)]

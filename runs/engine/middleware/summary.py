@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import tokens
 from ..errors import BadRequest, LlmTrouble
 from ..events import Usage
-from ..messages import Kind, Message, calls_of, canonical, result_text, results_of, sha256, texts_of
+from ..messages import Kind, Message, calls_of, canonical, clean, result_text, results_of, sha256, texts_of
 from ..policy.model import smaller
 from ..ports import Answer, Request
 from ..window.head import notes_text
@@ -33,10 +33,13 @@ class Summary:
     calls: int = 0
 
 
-def summarise(desk: Desk, span: Sequence[Entry], ledger: str, instructions: str) -> Summary:
-    """First on the same prefix (the cache has it), then once more as a flattened transcript."""
-    prompt = prompt_text(desk, ledger, instructions)
-    first = _on_prefix(desk, span, prompt)
+def summarise(desk: Desk, prefix: Sequence[Entry], span: Sequence[Entry], ledger: str, instructions: str) -> Summary:
+    """First on the same prefix (the cache has it), then once more as a flattened transcript of the span."""
+    try:
+        prompt = prompt_text(desk, ledger, instructions)
+    except (OSError, UnicodeDecodeError) as error:
+        return Summary(problem=f"the prompt {desk.policy.compact.prompt!r} cannot be read: {error}")
+    first = _on_prefix(desk, prefix, prompt)
     if not first.problem or first.problem.startswith("summary failed"):
         return first
     second = _flattened(desk, span, prompt)
@@ -49,30 +52,40 @@ def prompt_text(desk: Desk, ledger: str, instructions: str) -> str:
     episode = desk.policy.episode
     limit = smaller(episode.tokens, episode.share, desk.limit)
     body = body.replace("{tokens}", f"{limit:,}").replace("{words}", f"{limit // 2:,}")
-    aside = [f"\nThe person asks for this summary: {instructions}"] if instructions else []
+    aside = [f"\nThe person asks for this summary: {clean(instructions)}"] if instructions else []
     known = "\n".join(part for part in (ledger, notes_text(desk.notes.values(), limit)) if part)
     if known:
         aside.append(f"\nThese lines stay in the new window beside your summary. They are not to be repeated:\n{known}")
     return "\n".join([body.strip(), *aside])
 
 
-def _on_prefix(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
-    room = desk.llm.capability.context - int(desk.frame.params["request"]["max_tokens"]) - tokens.estimate(prompt)
-    whole: Sequence[Entry] = desk.window.entries
-    shown = whole if sum(desk.sizes(whole)) + sum(desk.gauge.fixed.values()) <= room else span
-    rendered = desk.renderer.render(desk.frame, shown, desk.window.calls(), desk.turn, aside=prompt)
+def _on_prefix(desk: Desk, prefix: Sequence[Entry], prompt: str) -> Summary:
+    """The whole window where it fits, else up to the cut: both begin as the cache (and bound thinking) knows them.
+    What does not fit is not asked."""
+    room = desk.llm.capability.context - int(desk.frame.params["request"]["max_tokens"]) - _size(desk, prompt)
+    fits = [shown for shown in (desk.window.entries, prefix) if desk.gauge.estimate(desk.with_blocks(shown)) <= room]
+    if not fits:
+        return Summary(problem="the window is too long to be summarised at once")
+    rendered = desk.renderer.render(desk.frame, fits[0], desk.window.calls(), desk.turn, aside=prompt)
     return _ask(desk, rendered.request)
+
+
+def _size(desk: Desk, text: str) -> int:
+    return round(tokens.estimate(text) * max(1.0, desk.gauge.ratio))
 
 
 def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
     """A transcript in one message, without tools; in parts that fit, each folded into the next."""
-    budget = int(desk.llm.capability.context * 0.9) - 2 * desk.policy.episode.tokens - tokens.estimate(prompt)
+    context = desk.llm.capability.context
+    answer = min(int(desk.frame.params["request"]["max_tokens"]), context // 4)
+    episode = smaller(desk.policy.episode.tokens, desk.policy.episode.share, desk.limit)
+    room = int((0.9 * context - answer - episode - _size(desk, prompt)) / max(1.0, desk.gauge.ratio))
     so_far = Summary()
-    for part in _parts([_flat(entry.message) for entry in span], max(budget, 500)):
+    for part in _parts([_flat(entry.message) for entry in span], max(room, context // 8)):
         known = f"Summary so far:\n{so_far.text}\n\n" if so_far.text else ""
         body = f"{known}Transcript:\n{part}\n\n{prompt}"
-        answer = _ask(desk, _plain_request(desk, body))
-        so_far = replace(answer, usage=so_far.usage + answer.usage, calls=so_far.calls + answer.calls)
+        told = _ask(desk, _plain_request(desk, body))
+        so_far = replace(told, usage=so_far.usage + told.usage, calls=so_far.calls + told.calls)
         if so_far.problem:
             break
     return so_far
@@ -85,8 +98,9 @@ def _parts(lines: Sequence[str], budget: int) -> list[str]:
     size = 0
     for line in lines:
         length = tokens.estimate(line)
-        if length > budget:
-            line, length = line[: budget * 2], budget
+        while length > budget:
+            line = line[: max(1, int(len(line) * 0.95 * budget / length))]
+            length = tokens.estimate(line)
         if current and size + length > budget:
             parts.append("\n".join(current))
             current, size = [], 0
@@ -96,16 +110,18 @@ def _parts(lines: Sequence[str], budget: int) -> list[str]:
 
 
 def _flat(message: Message) -> str:
-    lines = [f"[{message.author.value}, turn {message.turn}] {texts_of(message.content)}".rstrip()]
+    said = texts_of(message.content)
+    lines = [f"[{message.author.value}, turn {message.turn}] {_short(said) if message.is_persons else said}".rstrip()]
     for call in calls_of(message.content):
         lines.append(f"  call {call['name']} {canonical(call['input']).decode()[:RESULT_CHARACTERS]}")
     for block in results_of(message.content):
-        body = result_text(block)
-        if len(body) > RESULT_CHARACTERS:
-            half = RESULT_CHARACTERS // 2
-            body = f"{body[:half]}\n[…]\n{body[-half:]}"
-        lines.append(f"  result{' (error)' if block.get('is_error') else ''}: {body}")
+        lines.append(f"  result{' (error)' if block.get('is_error') else ''}: {_short(result_text(block))}")
     return "\n".join(lines)
+
+
+def _short(body: str) -> str:
+    half = RESULT_CHARACTERS // 2
+    return body if len(body) <= RESULT_CHARACTERS else f"{body[:half]}\n[…]\n{body[-half:]}"
 
 
 def _plain_request(desk: Desk, body: str) -> Request:
@@ -128,12 +144,15 @@ def _ask(desk: Desk, request: Request) -> Summary:
         return Summary(problem=f"summary refused as invalid: {error}", calls=1)
     except LlmTrouble as error:
         return Summary(problem=f"summary failed: {error}", calls=1)
-    return judged(answers[0]) if answers else Summary(problem="summary failed: no answer came", calls=1)
+    if not answers:
+        return Summary(problem="summary failed: no answer came", calls=1)
+    desk.spend(answers[0].usage)
+    return judged(answers[0])
 
 
 def judged(answer: Answer) -> Summary:
     """A summary is whole, is text, and says something. Everything else changes nothing."""
-    body = texts_of(answer.content).strip()
+    body = clean(texts_of(answer.content)).strip()
     wrapped = _WRAPPED.match(body)
     body = wrapped[1] if wrapped else body
     problem = ""

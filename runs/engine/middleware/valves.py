@@ -17,7 +17,8 @@ class Valves(Technique):
         for which, used, limit in self._valves():
             if limit and used >= limit:
                 yield ValveReached(turn=self.desk.turn, which=which)
-                raise BudgetSpent(f"The run has used {_amount(which, used)} of {_amount(which, limit)}. Raise the valve.")
+                spent = f"{_amount(which, used)} of {_amount(which, limit)}"
+                raise BudgetSpent(f"The run has used {spent}. Raise the valve.")
 
     def _valves(self) -> list[tuple[str, float, float]]:
         spent, policy = self.desk.spent, self.desk.policy.valves

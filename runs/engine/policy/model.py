@@ -136,7 +136,8 @@ def preset(name: str) -> Policy:
         return from_mapping({})
     if name not in presets():
         near = difflib.get_close_matches(name, presets(), 1) or list(presets())
-        raise PolicyError(f"There is no policy named {name!r}. Did you mean {near[0]!r}? Known: {', '.join(presets())}.")
+        known = ", ".join(presets())
+        raise PolicyError(f"There is no policy named {name!r}. Did you mean {near[0]!r}? Known: {known}.")
     return from_mapping(_toml(HERE / f"{name}.toml"))
 
 
