@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
-from .errors import Cancelled, LlmTrouble
+from .errors import Cancelled, LlmTrouble, PromptTooLong, WindowFull
 from .events import Delta, Event, LlmRetry, Repaired, TurnLost, TurnOpened, Usage
 from .middleware.base import Desk, Technique
 from .ports import Answer, Request
@@ -16,6 +17,9 @@ from .window.render import Rendered
 TRIES = 6
 LONGEST_S = 300.0
 """Six tries, at most five minutes in all; then the run waits and says why. Source: reliability rules of the house."""
+
+FULL = "model_context_window_exceeded"
+_LENGTH = re.compile(r"(\d[\d,]*) tokens > ")
 
 
 class Asking:
@@ -30,31 +34,60 @@ class Asking:
         self._before = desk.gauge.last
 
     def answer(self) -> Generator[Event, None, tuple[int, Answer, Reading]]:
-        """Yields events; returns (attempt, Answer, Reading of what was sent). Raises LlmTrouble when it gives up."""
-        waited = 0.0
-        for tries in range(1, TRIES + 1):
+        """Yields events; returns (attempt, Answer, Reading of what was sent). Raises LlmTrouble when it gives up,
+        WindowFull when the llm calls the request too long and it cannot be made shorter."""
+        waited, reduced = 0.0, False
+        tries = 1
+        while True:
+            self._go_on()
             self.attempts += 1
-            attempt = self.attempts
             rendered = self._rendered()
             yield from self._repairs(rendered)
-            yield self._opened(attempt, rendered)
+            yield self._opened(self.attempts, rendered)
             try:
                 answer = yield from self._call(rendered.request)
-                return attempt, answer, self._learned(answer.usage)
+                sent = self._learned(answer.usage)
+                if answer.stop_reason != FULL or reduced:
+                    return self.attempts, answer, sent
+                yield self._lost("the window was full before the answer ended", answer.usage)
             except Cancelled:
-                yield self._lost(attempt, self.desk.cancel.reason, cancelled=True)
+                yield self._lost(self.desk.cancel.reason, cancelled=True)
                 raise
+            except PromptTooLong as error:
+                yield self._lost(str(error))
+                self._told_length(str(error))
+                if reduced:
+                    raise WindowFull from error
             except LlmTrouble as error:
-                yield self._lost(attempt, str(error))
+                yield self._lost(str(error))
                 wait = _wait(error, tries)
                 if not error.retry or tries == TRIES or waited + wait > LONGEST_S:
                     raise
                 yield LlmRetry(turn=self.desk.turn, status=error.status, wait_ms=round(wait * 1000), tries=tries)
-            waited += wait
-            self.desk.clock.sleep(wait, self.desk.cancel)
-            if self.desk.cancel.reason:
-                raise Cancelled(self.desk.cancel.reason)
-        raise AssertionError("the last try returns or raises")
+                self.desk.clock.sleep(wait, self.desk.cancel)
+                tries, waited = tries + 1, waited + wait
+                continue
+            yield from self._reduce()
+            reduced = True
+
+    def _go_on(self) -> None:
+        if self.desk.cancel.reason:
+            raise Cancelled(self.desk.cancel.reason)
+
+    def _reduce(self) -> Iterator[Event]:
+        """The techniques take out what they can, once; then the request is sent again."""
+        before = self.desk.window.version.number
+        for technique in self.techniques:
+            yield from technique.make_room(self.desk.window)
+        if self.desk.window.version.number == before:
+            raise WindowFull
+
+    def _told_length(self, sentence: str) -> None:
+        """What the llm's server counted is the truth about this window too, though nothing was answered."""
+        desk, found = self.desk, _LENGTH.search(sentence)
+        if found:
+            usage, shown = Usage(input=int(found[1].replace(",", ""))), desk.with_blocks(desk.window.entries)
+            desk.gauge.learn(desk.window.version.number, desk.window.upto, usage, shown)
 
     def answered(self) -> None:
         self.attempts = 0
@@ -98,10 +131,17 @@ class Asking:
     def _llm(self, request: Request) -> Iterator[Event | Answer]:
         yield from self.desk.llm.answer(request, self.desk.cancel)
 
-    def _lost(self, attempt: int, reason: str, *, cancelled: bool = False) -> Event:
-        partial_text = "".join(self._partial)
+    def _lost(self, reason: str, usage: Usage | None = None, *, cancelled: bool = False) -> Event:
+        """Nothing of the attempt is used; what it cost, where that is known, was counted when it was learned."""
+        usage = usage or Usage()
         return TurnLost(
-            turn=self.desk.turn, attempt=attempt, reason=reason, partial=partial_text, cancelled=cancelled
+            turn=self.desk.turn,
+            attempt=self.attempts,
+            reason=reason,
+            partial="".join(self._partial),
+            usage=usage,
+            cost=self.desk.cost(usage),
+            cancelled=cancelled,
         )
 
     def _learned(self, usage: Usage) -> Reading:
@@ -111,14 +151,13 @@ class Asking:
         shown = desk.window.entries
         if usage.prompt:
             desk.gauge.learn(desk.window.version.number, desk.window.upto, usage, desk.with_blocks(shown))
-        desk.spent.tokens += usage.prompt + usage.output
-        desk.spent.cost += desk.cost(usage)
+        desk.spend(usage)
         return desk.read()
 
     def cache_miss(self, usage: Usage) -> str:
         """Why the cache read less than the request before had; '' when it read what it could."""
         before = self._before
-        if before is None:
+        if before is None or not before.counted:
             return "the window was edited" if self.desk.window.version.number > 1 else ""
         if usage.cache_read >= 0.9 * before.prompt or usage.prompt < 2048:
             return ""

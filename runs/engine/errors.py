@@ -54,8 +54,16 @@ class InvalidWindow(EngineError):
     """The window cannot be sent: the API would refuse it, and no repair is known."""
 
 
-class WindowFull(EngineError):
-    """The window is over its limit and nothing more can be taken out of it."""
+class WindowFull(RunInterrupted):
+    """The window is fuller than the llm takes, and nothing more can be taken out of it by itself. Clear it."""
+
+    reason = "person"
+
+
+class CutOff(RunInterrupted):
+    """The llm's answers keep being cut off. Raise the reserve of the policy's window, or ask for smaller steps."""
+
+    reason = "person"
 
 
 class LlmTrouble(EngineError):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from . import tokens
 from .events import PlannedCall, Usage
-from .messages import Block, calls_of, clean
+from .messages import Author, Block, Counted, Kind, Message, Role, calls_of, clean
+from .middleware.base import Desk
 from .ports import Answer, Capability
 from .tools import Toolbox, may_run
 
@@ -22,7 +24,8 @@ class Taken:
 
 
 def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run: str) -> Taken:
-    """Calls of a cut or refused answer are dropped (they may be half); ids the run has used get fresh ones."""
+    """Calls of a cut or refused answer are dropped (they may be half); ids the run has used get fresh ones, and an
+    input that is no object becomes an empty one, which its tool then refuses: neither could be sent back as it is."""
     permit = may_run(answer.stop_reason, calls_of(answer.content), ended=True)
     content: list[Block] = []
     calls: list[PlannedCall] = []
@@ -33,10 +36,10 @@ def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run
         if block["type"] == "tool_use":
             if not permit.run:
                 continue
-            block = _unique(block, seen)
+            block = _with_object(_unique(block, seen))
             calls.append(toolbox.plan(turn, run, block))
         content.append(block)
-    return Taken(content=_without_lonely_thinking(content), calls=tuple(calls))
+    return Taken(content=_without_last_thoughts(content), calls=tuple(calls))
 
 
 def _unique(block: Block, seen: set[str]) -> Block:
@@ -50,10 +53,17 @@ def _unique(block: Block, seen: set[str]) -> Block:
     return block if chosen == given else {**block, "id": chosen}
 
 
-def _without_lonely_thinking(content: Sequence[Block]) -> tuple[Block, ...]:
-    """An answer of nothing but thinking says nothing, and may not be sent back."""
-    only_thinking = all(block["type"] in ("thinking", "redacted_thinking") for block in content)
-    return () if only_thinking else tuple(content)
+def _with_object(block: Block) -> Block:
+    return block if isinstance(block.get("input"), Mapping) else {**block, "input": {}}
+
+
+def _without_last_thoughts(content: Sequence[Block]) -> tuple[Block, ...]:
+    """An answer of nothing but thinking says nothing; thinking at the end of one led to what was cut or blank. Neither
+    may be sent back."""
+    kept = list(content)
+    while kept and kept[-1]["type"] in ("thinking", "redacted_thinking"):
+        kept.pop()
+    return tuple(kept)
 
 
 def is_cut(answer: Answer) -> bool:
@@ -64,3 +74,19 @@ def sent_back(usage: Usage, capability: Capability) -> int:
     """Tokens of an answer in the next prompt. Only llms that preserve thinking get it back; others drop it."""
     keeps = capability.thinking in ("adaptive", "bound")
     return usage.output if keeps else max(1, usage.output - usage.thinking)
+
+
+def message(desk: Desk, answer: Answer, content: tuple[Block, ...]) -> Message:
+    """What is kept of an answer as the archive's next message; its tokens are told by usage where it is whole."""
+    whole = len(content) == len(answer.content) and answer.usage.output > 0
+    told = sent_back(answer.usage, desk.llm.capability)
+    return Message(
+        number=desk.numbers.message,
+        role=Role.ASSISTANT,
+        author=Author.LLM,
+        kind=Kind.ANSWER,
+        turn=desk.turn,
+        content=content,
+        tokens=told if whole else round(tokens.of_content(content) * desk.gauge.ratio),
+        counted=Counted.USAGE if whole else Counted.ESTIMATE,
+    )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 
 from . import intake, tokens
 from .asking import Asking
-from .errors import Refused
+from .errors import Cancelled, CutOff, Refused
 from .events import (
     CallEnded,
     CallStarted,
@@ -27,17 +28,22 @@ from .events import (
     TurnClosed,
     TurnLost,
 )
-from .messages import Author, Block, Counted, Kind, Message, Role, text
+from .messages import Author, Block, Kind, Message, Role, clean, text
 from .middleware.base import Asked, Desk, Technique
 from .middleware.clear import clear
 from .middleware.compact import Compact
 from .ports import Answer, ToolContext, ToolResult
-from .settle import Settled, ended, skipped
+from .settle import Settled, ended, killed, results_message, skipped
 from .tools import Toolbox, may_run
 from .window.gauge import Reading
 from .window.head import notice
+from .window.versions import entries
 
 MOST_PAUSES = 5
+MOST_CUTS = 3
+"""Answers cut off in a row before a person is asked: each one is paid for and leads nowhere."""
+
+GO_ON = "Go on."
 CUT_OFF = "Your last answer was cut off at its end. Go on from there, in smaller steps."
 SAY_SOMETHING = "Your answer was empty. Go on, or say in a sentence that the goal is reached."
 
@@ -65,6 +71,7 @@ class Agent:
         self.sent: Reading | None = None
         self.finished = False
         self._pauses = 0
+        self._cuts = 0
         self._nudged = False
 
     def turn(self) -> Iterator[Event]:
@@ -75,7 +82,6 @@ class Agent:
             return
         self.open = found
         yield from self._act(found)
-        self.open = None
         if self.desk.cancel.reason:
             return
         for technique in self.techniques:
@@ -93,18 +99,20 @@ class Agent:
         return found
 
     def _ask(self) -> Generator[Event, None, Open | None]:
+        if self.desk.cancel.reason:
+            raise Cancelled(self.desk.cancel.reason)
         for technique in self.techniques:
             yield from technique.before_call(self.desk.window)
         attempt, answer, sent = yield from self.asking.answer()
         if answer.stop_reason == "refusal":
-            yield from self._lose(attempt, answer, "the llm refused to answer")
+            yield self._lost(attempt, answer, "the llm refused to answer")
             raise Refused
         taken = intake.take(answer, self.toolbox, self.desk.window.calls(), self.desk.turn, self.desk.slug)
         if not taken.content:
             yield from self._nothing_said(attempt, answer)
             return None
-        self.sent = sent
-        message = self._message(answer, taken.content)
+        self.sent, self._nudged = sent, False
+        message = intake.message(self.desk, answer, taken.content)
         cost = self.desk.cost(answer.usage)
         yield TurnAnswered(
             turn=self.desk.turn,
@@ -133,41 +141,49 @@ class Agent:
             if known.result is not None:
                 results.append(known.result)
                 continue
-            if call.effect is not Effect.PURE and not known.started and call.id in allowed:
-                yield CallStarted(turn=self.desk.turn, call=call)
-            end = self._settle(call, known, "" if call.id in allowed else permit.why)
+            refusal = self._refusal() or ("" if call.id in allowed else permit.why)
             if call.effect is Effect.PURE or call.id not in allowed:
+                end = self._settle(call, known, refusal)
                 quiet.append(end)
             else:
+                if not known.started and not refusal:
+                    yield CallStarted(turn=self.desk.turn, call=call)
+                    found.settled[call.id] = Settled(started=self._time())
+                end = self._settle(call, known, refusal)
                 yield end
+                found.settled[call.id] = Settled(result=end.result)
             self._take_notes(end)
             results.append(end.result)
         yield from self._close(found, results, tuple(quiet))
 
+    def _refusal(self) -> str:
+        return "Skipped: the run was stopped." if self.desk.cancel.reason else ""
+
+    def _time(self) -> str:
+        return f"{datetime.fromtimestamp(self.desk.clock.now_ms() / 1000, UTC):%H:%M:%S}"
+
     def _settle(self, call: PlannedCall, known: Settled, refusal: str) -> CallEnded:
-        """Run the call, unless it may not, the run was stopped, or it was begun and must not be repeated."""
+        """Run the call, unless it was begun and must not be repeated, or may not run; being stopped kills it."""
         began = time.monotonic()
-        if self.desk.cancel.reason:
-            refusal = "Skipped: the run was stopped."
-        if refusal:
+        result = self.toolbox.recovered(call, self._context(call), known.started) if known.started else None
+        if result is None and refusal:
             result = skipped(refusal)
-        else:
-            context = self._context(call)
-            recovered = self.toolbox.recovered(call, context, known.started) if known.started else None
-            result = recovered or self._run(call)
-        return ended(self.desk, call, result, round((time.monotonic() - began) * 1000))
+        return ended(self.desk, call, result or self._run(call), round((time.monotonic() - began) * 1000))
 
     def _run(self, call: PlannedCall) -> ToolResult:
         run: Callable[[PlannedCall], ToolResult] = self._run_tool
         for technique in reversed(self.techniques):
             run = partial(technique.around_tool, call_next=run)
-        return run(call)
+        try:
+            return run(call)
+        except Cancelled:
+            return killed()
 
     def _run_tool(self, call: PlannedCall) -> ToolResult:
         return self.toolbox.run(call, self._context(call))
 
     def _context(self, call: PlannedCall) -> ToolContext:
-        return replace(self.context, turn=self.desk.turn, key=call.key)
+        return replace(self.context, turn=self.desk.turn, key=call.key, cancel=self.desk.cancel)
 
     def _take_notes(self, end: CallEnded) -> None:
         for event in end.also:
@@ -175,9 +191,9 @@ class Agent:
                 self.desk.notes[event.note.number] = event.note
 
     def _close(self, found: Open, results: Sequence[Block], ended: tuple[CallEnded, ...]) -> Iterator[Event]:
-        message = self._results(results) if results else None
-        sent = self.sent or self.desk.read()
-        final = not found.calls and found.stop_reason in ("end_turn", "stop_sequence")
+        message = results_message(self.desk, results) if results else None
+        sent, self.sent = self.sent or self._read_again(), None
+        final = not found.calls and found.stop_reason not in ("pause_turn", *intake.CUT)
         yield TurnClosed(
             turn=self.desk.turn,
             message=message,
@@ -189,34 +205,45 @@ class Agent:
             ended=ended,
             final=final,
         )
+        self.open = None
         if message is not None:
             self._append(message)
         self.desk.spent.turns += 1
         yield from self._after(found, final)
 
+    def _read_again(self) -> Reading:
+        """What an earlier worker sent: the window up to what its usage was counted on."""
+        desk, last, version = self.desk, self.desk.gauge.last, self.desk.window.version
+        if last is None or last.version != version.number:
+            return desk.read()
+        return desk.read_as(version, last.upto, entries(version, desk.window.messages, last.upto))
+
     def _after(self, found: Open, final: bool) -> Iterator[Event]:
         """What the stop reason asks for when no tool ran: go on, nudge, or be done."""
-        self.finished = final
-        if found.stop_reason == "pause_turn":
-            self._pauses += 1
-            self.finished = self._pauses >= MOST_PAUSES
-        elif found.stop_reason in intake.CUT:
-            yield from self._tell(CUT_OFF)
-        else:
-            self._pauses = 0
+        cut, paused = found.stop_reason in intake.CUT, found.stop_reason == "pause_turn"
+        self._cuts, self._pauses = (self._cuts + 1) * cut, (self._pauses + 1) * paused
+        self.finished = final or self._pauses >= MOST_PAUSES
+        if cut or (paused and not self.finished):
+            yield from self._tell(CUT_OFF if cut else GO_ON)
+        if self._cuts >= MOST_CUTS:
+            self._cuts = 0
+            raise CutOff
 
     def _nothing_said(self, attempt: int, answer: Answer) -> Iterator[Event]:
-        """An empty answer is never stored: one nudge, then the run is done."""
-        yield from self._lose(attempt, answer, f"an empty answer ({answer.stop_reason})")
+        """An empty answer is never stored: one nudge, then the run is done, or a person is asked why it is cut off."""
+        cut = intake.is_cut(answer)
+        yield self._lost(attempt, answer, f"an empty answer ({answer.stop_reason})")
+        if self._nudged and cut:
+            raise CutOff
         self.finished = self._nudged
         if not self._nudged:
             self._nudged = True
-            yield from self._tell(CUT_OFF if intake.is_cut(answer) else SAY_SOMETHING)
+            yield from self._tell(CUT_OFF if cut else SAY_SOMETHING)
 
-    def _lose(self, attempt: int, answer: Answer, reason: str) -> Iterator[Event]:
+    def _lost(self, attempt: int, answer: Answer, reason: str) -> Event:
+        """The answer is not used; its cost was counted when its usage was learned."""
         cost = self.desk.cost(answer.usage)
-        self.desk.spent.cost += cost
-        yield TurnLost(turn=self.desk.turn, attempt=attempt, reason=reason, usage=answer.usage, cost=cost)
+        return TurnLost(turn=self.desk.turn, attempt=attempt, reason=reason, usage=answer.usage, cost=cost)
 
     def _tell(self, line: str) -> Iterator[Event]:
         message = notice(self.desk.numbers.message, self.desk.turn, line)
@@ -225,14 +252,15 @@ class Agent:
 
     def say(self, words: str, by: str, order: int = 0) -> Iterator[Event]:
         """A person's message reaches the window, at a boundary."""
+        content = (text(clean(words)),)
         message = Message(
             number=self.desk.numbers.message,
             role=Role.USER,
             author=Author.PERSON,
             kind=Kind.SAY,
             turn=self.desk.turn,
-            content=(text(words),),
-            tokens=tokens.estimate(words),
+            content=content,
+            tokens=round(tokens.of_content(content) * self.desk.gauge.ratio),
             by=by,
         )
         yield Said(turn=self.desk.turn, message=message, order=order)
@@ -250,29 +278,3 @@ class Agent:
     def _append(self, message: Message) -> None:
         self.desk.window.append(message)
         self.desk.numbers.message = message.number + 1
-
-    def _message(self, answer: Answer, content: tuple[Block, ...]) -> Message:
-        whole = len(content) == len(answer.content) and answer.usage.output > 0
-        return Message(
-            number=self.desk.numbers.message,
-            role=Role.ASSISTANT,
-            author=Author.LLM,
-            kind=Kind.ANSWER,
-            turn=self.desk.turn,
-            content=content,
-            tokens=intake.sent_back(answer.usage, self.desk.llm.capability) if whole else tokens.of_content(content),
-            counted=Counted.USAGE if whole else Counted.ESTIMATE,
-        )
-
-    def _results(self, results: Sequence[Block]) -> Message:
-        return Message(
-            number=self.desk.numbers.message,
-            role=Role.USER,
-            author=Author.TOOL,
-            kind=Kind.RESULTS,
-            turn=self.desk.turn,
-            content=tuple(results),
-            tokens=round(tokens.of_content(results) * self.desk.gauge.ratio),
-        )
-
-
