@@ -91,7 +91,7 @@ def test_an_open_turn_goes_on(run: Run) -> None:
 
 
 def test_an_ended_call_takes_a_late_result_once_and_nothing_else() -> None:
-    calls = Call.objects.exclude(result=None)
+    calls = Call.objects.exclude(result=None).order_by("pk")
     blob = Blob.objects.first()
     refused(lambda: calls.update(status="error"))
     refused(lambda: calls.update(result=None))
