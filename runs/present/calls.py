@@ -30,7 +30,7 @@ _ERROR = re.compile(r"\b(?:[A-Z]\w*)?(?:Error|Exception|FAILED|Failure|Traceback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLine:
-    """`note` is what came of it, in a word; `tone` its colour (good, bad, warn, quiet); `loud` an error's first lines."""
+    """`note`: what came of it; `tone`: its colour (good, bad, warn, quiet); `loud`: the first lines of an error."""
 
     icon: str
     name: str

@@ -106,7 +106,8 @@ def settings(policy: Policy, limit: int) -> tuple[list[Setting], list[Setting]]:
 def _thresholds(policy: Policy, limit: int) -> list[Setting]:
     clear, compact, hard = policy.clear_at, policy.compact_at, policy.window.hard
     keep = f"keeps {numbers.percent(policy.compact.keep)} and {policy.compact.keep_messages} messages"
-    cleared = f"keeps the last {policy.clear.keep} results; only if it frees {numbers.percent(policy.clear.frees)} of the mark"
+    frees = numbers.percent(policy.clear.frees)
+    cleared = f"keeps the last {policy.clear.keep} results; only if it frees {frees} of the mark"
     found = []
     if "clear_results" in policy.techniques:
         found.append(_place("Clear old results at", clear, limit, cleared))

@@ -8,7 +8,7 @@ from typing import Any
 
 from runs.models import Event
 
-from . import numbers
+from . import numbers, status
 from .rows import Row
 
 STATES = {
@@ -64,7 +64,6 @@ def _state(row: Row, data: dict[str, Any]) -> Iterator[Row]:
     to, reason = data["to"], str(data.get("reason", ""))
     if to in STATES:
         icon, word = STATES[to]
-        kind, _, said = reason.partition(":")
-        yield replace(row, icon=icon, title=word, detail=said.strip() or kind, css=f"state {to}")
+        yield replace(row, icon=icon, title=word, detail=status.in_words(reason), css=f"state {to}")
     elif data["from"] in ("paused", "waiting", "done", "failed", "stopped"):
-        yield replace(row, icon="play", title="Goes on", detail=reason, css="state running")
+        yield replace(row, icon="play", title="Goes on", detail=status.in_words(reason), css="state running")

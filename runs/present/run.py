@@ -45,7 +45,12 @@ def page(run: Run, past: int | None, tab: str, sort: str = "order", which: str =
 
 def panel(run: Run, past: int | None, tab: str, sort: str, which: str) -> dict[str, Any]:
     """One tab of the inspector, and the template that shows it."""
-    about: dict[str, Any] = {"run": run, "past": past, "tab": tab, "panel_template": f"run/inspector/{tab}.html"}
+    about: dict[str, Any] = {
+        "run": run,
+        "past": past,
+        "tab": tab,
+        "panel_template": f"run/inspector/{tab}.html",
+    }
     as_of = run.turn_no if past is None else min(past, run.turn_no)
     return about | {"as_of": as_of} | _PANELS[tab](run, past, sort, which)
 

@@ -69,7 +69,7 @@ def _item(run: Run, event: Event, standing: Standing) -> dict[str, Any]:
 def _html(run: Run, event: Event, standing: Standing) -> Iterator[str]:
     if event.kind in ENDS_TYPING:
         yield '<div id="typing" hx-swap-oob="innerHTML"></div>'
-    if event.kind in feed.EDITS and event.kind != "compaction.started":
+    if event.kind in feed.EDITS and page_reads.was_started(run, event):
         yield f'<div id="e-edit-{event.data["edit"]}" hx-swap-oob="delete"></div>'
     if event.kind in feed.KINDS:
         yield _appended(run, feed.rows_of(run, [event], standing))

@@ -36,7 +36,7 @@ DONE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """Which buttons there are. `…_off`: why a button is off, '' while it works. `resume`: the word on it, '' for Pause."""
+    """The buttons. `…_off`: why one is off, '' while it works. `resume`: the word on it, '' where it says Pause."""
 
     resume: str
     pause_off: str
@@ -126,7 +126,9 @@ def answer(run: Run, order_id: int, data: Mapping[str, Any]) -> Answer | None:
             edit=edit.number if edit else 0,
         )
     if state == "merged":
-        return Answer(id=order.pk, css="info", icon="info", title=f"{word}: already under way.", detail=reason)
+        return Answer(
+            id=order.pk, css="info", icon="info", title=f"{word}: already under way.", detail=reason
+        )
     title = "Not done." if state == "rejected" else "Expired."
     return Answer(id=order.pk, css="warn", icon="clock", title=f"{word}: {title.lower()}", detail=reason)
 

@@ -15,6 +15,10 @@ from runs.engine.policy.model import from_mapping
 from runs.models import ENDED, Run, Turn
 from runs.store import page_reads
 
+from .standing import Standing
+from .status import BANNERS, Status, status
+from .window_list import describes, window_list
+
 LABELS = {
     "system": "System",
     "tools": "Tools",
@@ -30,37 +34,8 @@ LABELS = {
 LOOK_BACK = 12
 """Closed turns from which growth is read: enough to smooth one large result, few enough to follow a change of work."""
 
-WAITING = {
-    "approval": "Needs approval",
-    "person": "Needs you",
-    "children": "Waits for children",
-    "llm": "Llm unreachable",
-    "budget": "Valve reached",
-    "unknown_outcome": "Outcome unknown",
-    "draft": "Draft waits",
-}
-PLAIN = {
-    "ready": ("run", "clock", "Ready"),
-    "running": ("run", "", "Running"),
-    "paused": ("pause", "pause", "Paused"),
-    "done": ("done", "tick", "Done"),
-    "failed": ("fail", "cross", "Failed"),
-    "stopped": ("done", "stop", "Stopped"),
-}
-BANNER_CSS = {"paused": "warn", "failed": "bad", "waiting": "wait", "done": "done", "stopped": "done"}
 NEAR = 0.17
 """Labels of marks closer than this share of the gauge turn away from each other."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
-    """The pill. An empty `icon` is the pulsing dot. `why` is what follows the colon of a reason."""
-
-    css: str
-    icon: str
-    word: str
-    key: str = ""
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +62,16 @@ class Mark:
     label_x: str
     anchor: str
     left: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How full the window is, and with what."""
+
+    tokens: int
+    parts: Mapping[str, int]
+    limit: int
+    estimated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +131,7 @@ class Vitals:
 
     @property
     def banner(self) -> str:
-        return BANNER_CSS.get(self.run.state, "")
+        return BANNERS.get(self.run.state, "")
 
     @property
     def worker(self) -> str:
@@ -172,7 +157,7 @@ def vitals(run: Run) -> Vitals:
         started=run.created_at,
         ended=run.ended_at,
         elapsed=elapsed,
-        gauge=gauge(last, policy, growth(recent)) if last and limit else None,
+        gauge=gauge(reading(run, last, limit), policy, growth(recent)) if limit else None,
         limit=limit,
         money=_money(run, policy, elapsed),
     )
@@ -180,17 +165,6 @@ def vitals(run: Run) -> Vitals:
 
 def policy_of(run: Run) -> Policy:
     return from_mapping(run.policy)
-
-
-def status(run: Run) -> Status:
-    kind, _, why = run.reason.partition(":")
-    if run.state == "waiting":
-        key = kind.strip()
-        return Status(
-            css="wait", icon="hand", word=WAITING.get(key, "Waiting"), key=key, why=why.strip() or kind
-        )
-    css, icon, word = PLAIN[run.state]
-    return Status(css=css, icon=icon, word=word, key=kind.strip(), why=run.reason)
 
 
 def thresholds(policy: Policy) -> list[tuple[str, str, float]]:
@@ -218,18 +192,28 @@ def turns_left(at: int, window: int, step: float | None) -> int | None:
     return max(1, round((at - window) / step))
 
 
-def gauge(turn: Turn, policy: Policy, step: float | None) -> Gauge:
-    limit = max(1, turn.limit)
-    full = min(1.0, turn.window / limit)
+def gauge(now: Reading, policy: Policy, step: float | None) -> Gauge:
+    full = min(1.0, now.tokens / now.limit)
     return Gauge(
-        tokens=turn.window,
-        limit=limit,
-        share=turn.window / limit,
-        segments=segments(turn.parts, turn.window, full),
-        marks=marks(policy, limit, turn.window, step),
-        estimated=turn.estimated,
+        tokens=now.tokens,
+        limit=now.limit,
+        share=now.tokens / now.limit,
+        segments=segments(now.parts, now.tokens, full),
+        marks=marks(policy, now.limit, now.tokens, step),
+        estimated=now.estimated,
         fill=_pc(full),
     )
+
+
+def reading(run: Run, last: Turn | None, limit: int) -> Reading:
+    """The window now: as the last turn left it, or as an edit since then did."""
+    if last is None:
+        return Reading(tokens=0, parts={}, limit=limit, estimated=False)
+    standing = Standing.now(run)
+    if describes(last, standing):
+        return Reading(tokens=last.window, parts=last.parts, limit=limit, estimated=last.estimated)
+    shown = window_list(run, standing, last)
+    return Reading(tokens=shown.tokens, parts=shown.parts, limit=limit, estimated=True)
 
 
 def segments(parts: Mapping[str, int], window: int, full: float = 1.0) -> tuple[Segment, ...]:

@@ -1,4 +1,4 @@
-"""What the run page reads: events and messages of a few turns, never a whole run, bodies only where a row shows them."""
+"""What the run page reads: events and messages of a few turns, never a whole run; bodies only where they show."""
 
 from __future__ import annotations
 
@@ -43,6 +43,16 @@ def events(
     if before is not None:
         found = found.filter(seq__lt=before)
     return list(found.order_by("-seq")[:limit])[::-1]
+
+
+def was_started(run: Run, event: Event) -> bool:
+    """Whether this end of a compaction has a beginning that the page shows: a few events before it."""
+    if event.kind == "compaction.started":
+        return False
+    near = Event.objects.filter(
+        run=run, seq__lt=event.seq, seq__gte=event.seq - 50, kind="compaction.started"
+    )
+    return any(found.data["edit"] == event.data["edit"] for found in near)
 
 
 def seq_of_turn(run: Run, turn: int) -> int | None:

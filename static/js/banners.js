@@ -4,9 +4,11 @@ import { last, over, page } from "./state.js";
 const banner = document.getElementById("offline");
 const dot = document.getElementById("live");
 const BACK = 12_000;
+const STALE = 30_000;
 let state = "";
 let turnBefore = 0;
 let timer = 0;
+let aging = 0;
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
@@ -39,11 +41,14 @@ function word() {
 
 function changed({ state: now, missed, why }) {
   const was = state;
+  if (was === "stale" && now === "reconnecting") return; // it stays old until the line is back
   state = now;
   page.dataset.line = now;
   word();
   if (now === "reconnecting") {
-    if (was === "live") turnBefore = last();
+    if (was === "live" || !was) turnBefore = last();
+    clearTimeout(aging);
+    aging = setTimeout(() => state === "reconnecting" && changed({ state: "stale", missed: 0, why: "" }), STALE);
     say("warn", "plug", "Reconnecting, nothing is lost.", "The run goes on; what you miss is shown when the line is back.");
   } else if (now === "stale") {
     const reasons = { "logged out": "You are logged out.", "no such run": "This run is no longer there." };

@@ -28,7 +28,7 @@ function showPill(turns) {
 }
 
 function arrived(items) {
-  if (view.turn !== null) return;
+  if (view.turn !== null) return forget();
   finish(items);
   if (following) {
     trim();
@@ -38,6 +38,11 @@ function arrived(items) {
     if (turns.length) showPill(new Set([...unseen, ...turns]));
   }
   tellOf(items);
+}
+
+function forget() {
+  const rows = document.getElementById("feed-rows");
+  while (rows?.children.length > 80) rows.firstElementChild.remove();
 }
 
 // What a screen reader hears: turns finished, errors, compactions. Never tokens.
@@ -77,9 +82,18 @@ async function turned() {
   document.querySelector("#past [data-turn]").textContent = view.turn ?? "";
   document.getElementById("feed-question").textContent = view.turn === null ? "in the window?" : `in the window at ${view.turn}?`;
   const turn = view.turn;
+  const unfinished = turn === null ? [] : newestTurn();
   await window.htmx.ajax("GET", page.dataset.feedUrl + query(["turn"]), { target: "#feed-scroll", swap: "innerHTML" });
-  if (turn === null) toEnd();
-  else show(scroll.querySelector(`[data-turn="${turn}"]`));
+  if (turn === null) return toEnd();
+  // While the past is looked at, the present goes on out of sight: its rows need a place to land in.
+  document.getElementById("feed-rows")?.append(...unfinished.filter((row) => !document.getElementById(row.id)));
+  return show(scroll.querySelector(`[data-turn="${turn}"]`));
+}
+
+function newestTurn() {
+  const rows = [...(document.getElementById("feed-rows")?.children ?? [])];
+  const turn = rows[rows.length - 1]?.dataset.turn;
+  return rows.filter((row) => row.dataset.turn === turn);
 }
 
 export function show(row) {
