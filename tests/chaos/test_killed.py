@@ -1,0 +1,103 @@
+"""kill -9 at ten random moments of a hundred turns: nothing committed is lost, no errand is done twice (A1, small)."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runs.engine.llm.rehearsal.scripts import errands
+from tests.conftest import wait_until
+
+from .conftest import Report
+from .house import House
+
+KILLS = 10
+SOME_EVENTS = 6 * (errands.TURNS - 10)
+"""A turn makes six events or more, so every moment drawn below this comes before the end."""
+
+
+def test_a_run_that_is_killed_ten_times_does_every_errand_at_most_once(house: House, report: Report) -> None:
+    seed = random.randrange(1_000_000)
+    moments = sorted(random.Random(seed).sample(range(3, SOME_EVENTS), KILLS))
+    began = time.monotonic()
+    life = house.start()
+    slug = house.ask("run", "Run errands", "--llm", "rehearsal/errands", "--pace", "fast")["run"]
+    for moment in moments:
+        wait_until(lambda at=moment: last_seq(house) >= at, 60, f"event {moment}")
+        life.kill()
+        life = house.start()
+    wait_until(lambda: state(house) not in ("ready", "running"), 90, "the run to end")
+    seconds = time.monotonic() - began
+    verdict = house.ask("verify", slug)
+    life.interrupt()
+    done = written(house, slug)
+    problems = [*of_the_run(house), *of_errands(house, done), *([] if verdict["ok"] else [f"verify: {verdict}"])]
+    figure = {
+        "turns": house.one("SELECT turn_no FROM runs_run"),
+        "kills": KILLS,
+        "errands_done": len(done),
+        "done_twice": sum(times > 1 for times in done.values()),
+        "unknown": house.one("SELECT count(*) FROM runs_call WHERE status = 'unknown'"),
+        "llm_calls_lost": house.one("SELECT count(*) FROM runs_turn WHERE status = 'lost'"),
+        "events": verdict["events"],
+        "seconds": round(seconds, 1),
+        "seed": seed,
+    }
+    report("A1-small", figure, problems)
+
+
+def last_seq(house: House) -> int:
+    return int(house.one("SELECT next_seq - 1 FROM runs_run"))
+
+
+def state(house: House) -> str:
+    return str(house.one("SELECT state FROM runs_run"))
+
+
+def written(house: House, slug: str) -> Counter[str]:
+    """Each line of the list, and how often it stands there: what the errands really did."""
+    text = Path(house.home, "workspaces", slug, errands.LIST).read_text(encoding="utf-8")
+    return Counter(text.splitlines())
+
+
+def of_the_run(house: House) -> Iterator[str]:
+    """The run as a whole: ended, every turn closed once, every event there."""
+    ended, turns, reason = house.rows("SELECT state, turn_no, reason FROM runs_run")[0]
+    if (ended, turns) != ("done", errands.TURNS):
+        yield f"the run is {ended} ({reason}) after {turns} turns"
+    closed = [number for (number,) in house.rows("SELECT number FROM runs_turn WHERE status = 'closed' ORDER BY number")]
+    if closed != list(range(1, errands.TURNS + 1)):
+        yield f"closed turns are {closed}"
+    seqs = [seq for (seq,) in house.rows("SELECT seq FROM runs_event ORDER BY seq")]
+    if seqs != list(range(1, len(seqs) + 1)):
+        yield "the events' numbers have gaps"
+
+
+def of_errands(house: House, done: Counter[str]) -> Iterator[str]:
+    """Each errand: at most once, never without a started row; done only if it was, missing only if unknown."""
+    calls = {turn: rest for turn, *rest in house.rows(CALLS)}
+    for line, times in done.items():
+        if times > 1:
+            yield f"{line} was done {times} times"
+    for turn in range(1, errands.TURNS):
+        line = errands.line_of(turn)
+        yield from of_errand(line, line in done, calls.get(turn, [0, "", 0]))
+
+
+CALLS = """SELECT turn, count(*), min(status), count(started_at) FROM runs_call WHERE name = 'run_command' GROUP BY turn"""
+
+
+def of_errand(line: str, is_done: bool, row: list[Any]) -> Iterator[str]:
+    calls, status, started = row
+    if calls != 1:
+        yield f"{line} has {calls} calls"
+    if is_done and not started:
+        yield f"{line} was done without a started row"
+    if status not in ("done", "unknown"):
+        yield f"{line} ended as {status or 'nothing'}"
+    if status == "done" and not is_done:
+        yield f"{line} is told as done, and was not"
