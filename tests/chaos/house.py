@@ -66,7 +66,9 @@ class House:
     def start(self) -> Process:
         """The next life, as soon as it holds the home."""
         life = self.launch()
-        wait_until(lambda: life.inner.poll() is not None or "Ctrl-C ends" in life.output, 60, "serve to start")
+        wait_until(
+            lambda: life.inner.poll() is not None or "Ctrl-C ends" in life.output, 60, "serve to start"
+        )
         assert life.inner.poll() is None, life.output
         return life
 
@@ -85,7 +87,9 @@ class House:
 
     def ask(self, *args: str) -> Any:
         """A command's answer in JSON; its exit code must be 0."""
-        done = subprocess.run([*AGENTDASH, *args, "--json"], env=self.environment(), capture_output=True, timeout=120)
+        done = subprocess.run(
+            [*AGENTDASH, *args, "--json"], env=self.environment(), capture_output=True, timeout=120
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

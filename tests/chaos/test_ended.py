@@ -35,7 +35,9 @@ def test_ctrl_c_ends_within_three_seconds_and_the_next_start_goes_on(house: Hous
     report("ctrl-c", {"seconds": round(seconds, 2), "turns_before": turns}, problems)
 
 
-def test_a_second_process_on_the_same_home_is_refused_with_the_pid_of_the_first(house: House, report: Report) -> None:
+def test_a_second_process_on_the_same_home_is_refused_with_the_pid_of_the_first(
+    house: House, report: Report
+) -> None:
     first = house.start()
     second = House(house.home, lives=house.lives).launch()
     second.inner.wait(60)

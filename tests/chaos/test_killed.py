@@ -35,7 +35,11 @@ def test_a_run_that_is_killed_ten_times_does_every_errand_at_most_once(house: Ho
     verdict = house.ask("verify", slug)
     life.interrupt()
     done = written(house, slug)
-    problems = [*of_the_run(house), *of_errands(house, done), *([] if verdict["ok"] else [f"verify: {verdict}"])]
+    problems = [
+        *of_the_run(house),
+        *of_errands(house, done),
+        *([] if verdict["ok"] else [f"verify: {verdict}"]),
+    ]
     figure = {
         "turns": house.one("SELECT turn_no FROM runs_run"),
         "kills": KILLS,
@@ -69,8 +73,8 @@ def of_the_run(house: House) -> Iterator[str]:
     ended, turns, reason = house.rows("SELECT state, turn_no, reason FROM runs_run")[0]
     if (ended, turns) != ("done", errands.TURNS):
         yield f"the run is {ended} ({reason}) after {turns} turns"
-    closed = [number for (number,) in house.rows("SELECT number FROM runs_turn WHERE status = 'closed' ORDER BY number")]
-    if closed != list(range(1, errands.TURNS + 1)):
+    closed = house.rows("SELECT number FROM runs_turn WHERE status = 'closed' ORDER BY number")
+    if closed != [(number,) for number in range(1, errands.TURNS + 1)]:
         yield f"closed turns are {closed}"
     seqs = [seq for (seq,) in house.rows("SELECT seq FROM runs_event ORDER BY seq")]
     if seqs != list(range(1, len(seqs) + 1)):
@@ -88,7 +92,8 @@ def of_errands(house: House, done: Counter[str]) -> Iterator[str]:
         yield from of_errand(line, line in done, calls.get(turn, [0, "", 0]))
 
 
-CALLS = """SELECT turn, count(*), min(status), count(started_at) FROM runs_call WHERE name = 'run_command' GROUP BY turn"""
+CALLS = """SELECT turn, count(*), min(status), count(started_at) FROM runs_call
+           WHERE name = 'run_command' GROUP BY turn"""
 
 
 def of_errand(line: str, is_done: bool, row: list[Any]) -> Iterator[str]:
