@@ -122,7 +122,8 @@ def _fitted(rows: Sequence[Row], totals: Totals) -> list[Row]:
     same = {row.key: befores[row.key] for row in rows if row.before is not None and row.before is row.after}
     others = {row.key: row.tokens_after for row in rows if row.after and row.key not in same}
     left = totals.after - rest - sum(same.values())
-    if left >= sum(others.values()) // 2:
+    weight = sum(others.values())
+    if left == weight == 0 or (weight and left > weight // 2):
         afters = same | _scaled(others, left)
     else:
         afters = _scaled({row.key: row.tokens_after for row in rows if row.after}, totals.after - rest)

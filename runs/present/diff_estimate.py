@@ -30,7 +30,8 @@ STEP = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What estimates are made from. `window` is the total as measured, `growth` tokens a turn adds."""
+    """What estimates are made from. `window`: the total as measured, `growth`: tokens a turn adds, `fixed`: system
+    prompt and tools, `ratio`: what was measured to what we would estimate."""
 
     entries: tuple[Sized, ...]
     sizes: Sizes
@@ -42,19 +43,12 @@ class Ground:
     price: Price | None
     episode: int
     stubs: Mapping[int, Sized]
+    fixed: tuple[int, int]
+    ratio: float
 
     @property
     def mark(self) -> int:
         return int(self.policy.compact_at * self.limit)
-
-    @property
-    def fixed(self) -> tuple[int, int]:
-        return self.sizes.system, self.sizes.tools
-
-    @property
-    def ratio(self) -> float:
-        """Our estimate to what was measured."""
-        return self.window / max(sum(parts_of(*self.fixed, self.entries).values()), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +121,7 @@ def _episode(ground: Ground) -> int:
 def _cleared(ground: Ground, span: Sequence[Sized], keep: int) -> list[Sized]:
     """The span with all but its last `keep` results as markers."""
     results = [sized.number for sized in span if sized.entry.message.kind is Kind.RESULTS]
-    old = set(results[: len(results) - keep])
+    old = set(results[: max(len(results) - keep, 0)])
     return [ground.stubs.get(sized.number, sized) if sized.number in old else sized for sized in span]
 
 

@@ -8,6 +8,7 @@ from runs.store import page_reads
 from . import diff_window
 from .diff_estimate import Ground, stubs
 from .diff_page import price_of
+from .diff_window import parts_of
 from .vitals import LOOK_BACK, growth, policy_of
 
 
@@ -19,15 +20,19 @@ def ground(run: Run) -> Ground | None:
         return None
     sizes, entries = diff_window.load(run, frame, run.version, page_reads.last_message(run))
     episode = Episode.objects.filter(run=run).order_by("-number").first()
+    window = run.sums.get("window", {}).get("final") or last.window
+    fixed = (sizes.system, sizes.tools)
     return Ground(
         entries=entries,
         sizes=sizes,
         policy=policy_of(run),
         limit=last.limit,
-        window=run.sums.get("window", {}).get("final") or last.window,
+        window=window,
         growth=growth(page_reads.recent_closed(run, LOOK_BACK)) or 0.0,
         turn=run.turn_no,
         price=price_of(run.llm),
         episode=episode.tokens if episode else 0,
         stubs=stubs(entries, sizes),
+        fixed=fixed,
+        ratio=window / max(sum(parts_of(*fixed, entries).values()), 1),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Max, Min
 
 from runs.engine.errors import EngineError
@@ -193,9 +194,9 @@ def _about(run: Run, edit: Edit) -> dict[str, Any]:
 
 
 def price_of(llm: str) -> Price | None:
-    """What an llm costs, as far as our table knows."""
+    """What an llm costs, as far as our table and the settings know."""
     try:
-        return capability(llm).price
+        return capability(llm, getattr(settings, "AGENTDASH_PRICES", {})).price
     except EngineError:
         return None
 

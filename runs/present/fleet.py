@@ -88,7 +88,7 @@ class Row:
     @property
     def version(self) -> str:
         """Changes whenever the row may look different; the page swaps only rows whose version changed."""
-        return f"{self.run.next_seq}-{self.run.state}-{self.per_hour}"
+        return f"{self.run.next_seq}-{self.run.state}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,8 +203,8 @@ def _matches(row: Row, text: str) -> bool:
 
 
 def _per_hour(run: Run) -> int | None:
-    """Microdollars an hour of a run at work, as its own page says; in cents, so that rows rest between turns."""
+    """Microdollars an hour of a run at work, as its own page says."""
     seconds = (timezone.now() - run.created_at).total_seconds()
     if run.state != State.RUNNING or not run.turn_no or seconds < 1:
         return None
-    return int(run.sums.get("cost", 0) / seconds * 3600 / 10_000) * 10_000
+    return int(run.sums.get("cost", 0) / seconds * 3600)

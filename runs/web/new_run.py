@@ -13,10 +13,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from runs import control
+from runs.engine.llm import table
+from runs.engine.policy import presets
 from runs.models import Run
 
 from . import api
-from .new_run_form import Mistake, blank, read
+from .new_run_form import Mistake, blank, field_of, read
 
 
 @require_GET
@@ -35,7 +37,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
     except Mistake as mistake:
         return _refused(request, as_json, given, mistake.field, str(mistake))
     except control.Invalid as mistake:
-        return _refused(request, as_json, given, getattr(mistake, "field", ""), str(mistake))
+        return _refused(request, as_json, given, field_of(str(mistake)), str(mistake))
     return api.started(request, run) if as_json else _onward(request, run)
 
 
@@ -74,22 +76,14 @@ def _form(
         "section": "runs",
         "given": given,
         "mistakes": mistakes,
-        "llms": control_llms(),
-        "policies": policies(),
+        "llms": llms(),
+        "policies": presets(),
         "has_key": settings.AGENTDASH.has_key,
         "body": "dialogs/new_run.html",
     }
     return render(request, "dialogs/new_run.html" if fragment else "dialogs/page.html", page, status=status)
 
 
-def control_llms() -> list[str]:
+def llms() -> list[str]:
     """Names to choose from; another one can be typed."""
-    from runs.engine.llm import table
-
     return ["rehearsal", *(table.names() if settings.AGENTDASH.has_key else ())]
-
-
-def policies() -> tuple[str, ...]:
-    from runs.engine.policy import presets
-
-    return presets()

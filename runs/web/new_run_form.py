@@ -6,8 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from runs import control
+from runs.engine.llm.rehearsal import scripts
 
 FIELDS = ("goal", "llm", "workspace", "policy", "limit", "max_turns", "max_usd", "pace")
+
+SPEAKS_OF = (
+    ("no price", "max_usd"),
+    ("rehearsal makes its own workspace", "workspace"),
+    ("goal", "goal"),
+    ("workspace", "workspace"),
+    ("folder", "workspace"),
+    ("limit", "limit"),
+    ("policy", "policy"),
+    ("rehearsal", "llm"),
+    ("llm", "llm"),
+    ("what '", "llm"),
+)
 
 
 class Mistake(ValueError):
@@ -28,8 +42,8 @@ def read(given: Mapping[str, Any]) -> control.Start:
     """Numbers read, text trimmed. Whether goal, workspace and limit make sense, control decides."""
     text = {name: str(given.get(name) or "").strip() for name in FIELDS}
     return control.Start(
-        goal=text["goal"],
-        llm=text["llm"] or "rehearsal",
+        goal=text["goal"] or scripted_goal(text["llm"]),
+        llm=text["llm"],
         workspace=text["workspace"],
         policy=text["policy"] or "default",
         limit=_whole(text, "limit", "a whole number of tokens, like 24000"),
@@ -37,6 +51,20 @@ def read(given: Mapping[str, Any]) -> control.Start:
         max_usd=_dollars(text["max_usd"]),
         pace=text["pace"] or "human",
     )
+
+
+def scripted_goal(llm: str) -> str:
+    """A rehearsal brings its goal along; '' for a real llm, and for a script that there is not."""
+    name = llm.partition("+")[0].removeprefix("rehearsal").removeprefix("/")
+    known = llm.startswith("rehearsal") and (not name or name in scripts.names())
+    return scripts.get(name).goal if known else ""
+
+
+def field_of(sentence: str) -> str:
+    """The field that a refusal speaks of: of the things we know, the one it names first; '' for none of them."""
+    said = sentence.casefold()
+    named = [(said.find(word), field) for word, field in SPEAKS_OF if word in said[:48]]
+    return min(named, key=lambda found: found[0])[1] if named else ""
 
 
 def _whole(text: Mapping[str, str], name: str, like: str) -> int | None:
@@ -57,5 +85,7 @@ def _dollars(text: str) -> float | None:
     except ValueError:
         dollars = -1.0
     if not 0 <= dollars < 1_000_000:
-        raise Mistake("max_usd", "Give dollars as a number, like 2.50, or leave it empty for the policy's own.")
+        raise Mistake(
+            "max_usd", "Give dollars as a number, like 2.50, or leave it empty for the policy's own."
+        )
     return dollars

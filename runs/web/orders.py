@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -19,6 +20,7 @@ from . import api
 
 LONGEST_WAIT = 10.0
 NUMBERS = ("n", "keep")
+ENVELOPE = ("csrfmiddlewaretoken", "client_key", "seen_seq")
 
 
 @require_POST
@@ -29,14 +31,14 @@ def order(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """
     run = api.the_run(request, slug)
     try:
-        args = _args(request)
+        given = _given(request)
         made = control.order(
             request.user,
             run,
             kind,
-            args,
-            client_key=_text(request, "client_key"),
-            seen_seq=_seen(request),
+            _args(given),
+            client_key=str(given.get("client_key") or "") or None,
+            seen_seq=_seen(given),
         )
     except control.Invalid as mistake:
         return _invalid(request, run, kind, str(mistake))
@@ -46,11 +48,13 @@ def order(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     return _answer(request, run, made)
 
 
-def _args(request: HttpRequest) -> dict[str, Any]:
-    """Arguments from a form or from JSON; what is empty was not given."""
-    given = _json(request) if request.content_type == "application/json" else dict(request.POST.items())
-    left_out = ("csrfmiddlewaretoken", "client_key", "seen_seq")
-    args = {key: value for key, value in given.items() if key not in left_out and value not in ("", None)}
+def _given(request: HttpRequest) -> dict[str, Any]:
+    return _json(request) if request.content_type == "application/json" else dict(request.POST.items())
+
+
+def _args(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The order's own arguments; what is empty was not given."""
+    args = {key: value for key, value in given.items() if key not in ENVELOPE and value not in ("", None)}
     return {key: _number(key, value) if key in NUMBERS else value for key, value in args.items()}
 
 
@@ -74,12 +78,9 @@ def _number(name: str, value: Any) -> int:
     raise control.Invalid(f"{name} must be a whole number, and is {value!r}.")
 
 
-def _text(request: HttpRequest, name: str) -> str | None:
-    return request.POST.get(name) or request.headers.get("Idempotency-Key") or None
-
-
-def _seen(request: HttpRequest) -> int | None:
-    return api.number(request.POST, "seen_seq", 0) or None
+def _seen(given: Mapping[str, Any]) -> int | None:
+    """The last event that the person's screen showed; None where the client does not say."""
+    return api.number(given, "seen_seq", 0) or None
 
 
 def _invalid(request: HttpRequest, run: Run, kind: str, sentence: str) -> HttpResponse:

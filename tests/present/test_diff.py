@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runs.engine.events import Form, Item
@@ -12,6 +12,7 @@ from runs.present.diff import Comparison, Totals, compare
 
 FORMS = st.sampled_from(list(Form))
 KINDS = st.sampled_from(list(Kind))
+patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EDITS = st.sampled_from(["compact", "clear", "clear_results", "offload"])
 
 
@@ -42,6 +43,7 @@ def comparisons(draw: st.DrawFn) -> tuple[Comparison, list[Item], list[Item]]:
     return found, before, after
 
 
+@patiently
 @given(comparisons())
 def test_every_entry_stands_in_exactly_one_class(made: tuple[Comparison, list[Item], list[Item]]) -> None:
     found, before, after = made
@@ -50,6 +52,7 @@ def test_every_entry_stands_in_exactly_one_class(made: tuple[Comparison, list[It
     assert sum(one.entries for one in found.sums()) == len(found.rows)
 
 
+@patiently
 @given(comparisons())
 def test_the_sums_equal_both_totals(made: tuple[Comparison, list[Item], list[Item]]) -> None:
     found, _, _ = made
@@ -57,6 +60,7 @@ def test_the_sums_equal_both_totals(made: tuple[Comparison, list[Item], list[Ite
     assert sum(one.after for one in found.sums()) == found.totals.after
 
 
+@patiently
 @given(comparisons())
 def test_what_does_not_stand_on_a_side_has_no_tokens_there(
     made: tuple[Comparison, list[Item], list[Item]],
