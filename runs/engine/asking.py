@@ -167,5 +167,5 @@ class Asking:
 def _wait(error: LlmTrouble, tries: int) -> float:
     """Seconds before the next try: what the server asks for, else 0.5 s doubled, with jitter of a quarter."""
     if error.retry_after is not None:
-        return min(error.retry_after, LONGEST_S)
+        return error.retry_after
     return float(min(0.5 * 2**tries, 30.0) * random.uniform(0.75, 1.0))

@@ -36,14 +36,13 @@ from .ports import Answer, ToolContext, ToolResult
 from .settle import Settled, ended, killed, results_message, skipped
 from .tools import Toolbox, may_run
 from .window.gauge import Reading
-from .window.head import notice
+from .window.head import CONTINUE, notice
 from .window.versions import entries
 
 MOST_PAUSES = 5
 MOST_CUTS = 3
 """Answers cut off in a row before a person is asked: each one is paid for and leads nowhere."""
 
-GO_ON = "Go on."
 CUT_OFF = "Your last answer was cut off at its end. Go on from there, in smaller steps."
 SAY_SOMETHING = "Your answer was empty. Go on, or say in a sentence that the goal is reached."
 
@@ -224,7 +223,7 @@ class Agent:
         self._cuts, self._pauses = (self._cuts + 1) * cut, (self._pauses + 1) * paused
         self.finished = final or self._pauses >= MOST_PAUSES
         if cut or (paused and not self.finished):
-            yield from self._tell(CUT_OFF if cut else GO_ON)
+            yield from self._tell(CUT_OFF if cut else CONTINUE)
         if self._cuts >= MOST_CUTS:
             self._cuts = 0
             raise CutOff

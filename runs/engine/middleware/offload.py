@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from .. import tokens
 from ..events import Event, Form, Item, Trigger
 from ..messages import Kind
 from ..window.cut import last_turn
@@ -46,7 +47,7 @@ class Offload(Technique):
         return Item(message=entry.message.number, form=form, pinned=entry.pinned)
 
     def _why(self, wanted: Sequence[Entry]) -> str:
-        size, shape = sum(self.desk.sizes(wanted)), self.desk.shape
+        size, shape = sum(tokens.of_content(entry.message.content) for entry in wanted), self.desk.shape
         said = [entry for entry in wanted if entry.message.kind is Kind.SAY]
         what, most = ("a message", shape.message_tokens) if said else ("results", shape.result_tokens)
         return f"{size:,} tokens of {what} > {most:,}"
