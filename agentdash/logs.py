@@ -66,7 +66,7 @@ def settings(home: Path | None) -> dict[str, Any]:
         "formatters": {"line": {"()": formatter}},
         "handlers": handlers,
         "root": {"handlers": list(handlers), "level": "WARNING"},
-        "loggers": {name: {"level": "INFO"} for name in ("agentdash", "runs", "celery.worker.strategy")}
+        "loggers": {name: {"level": "INFO"} for name in ("agentdash", "runs")}
         | {
             "uvicorn": {"level": "WARNING"},
             "django": {"level": "WARNING", "handlers": [], "propagate": True},
