@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from runs.engine.events import Delta
@@ -38,10 +39,10 @@ def stand_in(*, keep: int = 0) -> StandIn:
     return StandIn(pace="none", keep=keep)
 
 
-def llm(standin: StandIn | None = None, *, quiet_s: float = 30.0) -> Claude:
+def llm(standin: StandIn | None = None, *, quiet_s: float = 30.0, name: str = "rehearsal") -> Claude:
     """The real SDK client over a stand-in of its own, so that no test meets another's faults or cache."""
     client = make_client(base_url="http://rehearsal", transport=InProcess(standin or stand_in()))
-    return Claude(table.REHEARSAL, client, quiet_s=quiet_s)
+    return Claude(replace(table.REHEARSAL, llm=name), client, quiet_s=quiet_s)
 
 
 def ask(llm: Claude, **changes: Any) -> Answer:

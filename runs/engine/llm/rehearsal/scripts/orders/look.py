@@ -114,6 +114,6 @@ STEPS = (
     ),
     Step(
         says="How bad is it without any tricks? The load test should show it; I read along what it counts.",
-        calls=(run("python3 -m tools.hammer 12"), read("tools/hammer.py")),
+        calls=(run("python3 -m tools.hammer 6"), read("tools/hammer.py")),
     ),
 )

@@ -77,7 +77,7 @@ STEPS = (
     Step(
         thinks="Green, with names. One more run of the hammer for the figures of the report, then I am done.",
         says="All of them, by name. And the load test's figure for the report.",
-        calls=(run("python3 -m tools.hammer 40"),),
+        calls=(run("python3 -m tools.hammer 16"),),
         mends="FAILED",
         mending=(
             "That is not what I left behind. I write the three changed files once more, as they have to be, and look "
@@ -86,7 +86,7 @@ STEPS = (
         mend=(
             *(write(path, changes.final(path)) for path in changes.CHANGED),
             run("python3 -m unittest 2>&1 | tail -n 4"),
-            run("python3 -m tools.hammer 40"),
+            run("python3 -m tools.hammer 16"),
         ),
     ),
     Step(
@@ -96,7 +96,7 @@ STEPS = (
             "moment.\n\n**Cure.** One conditional statement takes a piece (`Store.take`), one ends a hold for "
             "exactly one caller (`Store.settle`); what belongs together stands in one transaction; a cart that "
             "fails halfway gives back what it held.\n\n**Shown by.** 30 tests green, six of them red before, four "
-            "of them new; 40 rounds of the load test without a lamp too many; the new tests turn red when the "
+            "of them new; 16 rounds of the load test without a lamp too many; the new tests turn red when the "
             "condition is taken out.\n\n**Wrong on the way.** The retry was not the cause, and a lock in Python "
             "does not reach a second process. Both stand in `docs/incident-2031.md`, so that nobody needs to try "
             "them again."

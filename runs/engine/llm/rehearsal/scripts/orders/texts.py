@@ -156,7 +156,7 @@ sum: that is why the stock said 4 held when the holds said 9.
 
 - `python3 -m unittest`: all green; six of these tests were red before.
 - New: `tests/test_retry.py` (each statement fails once), `tests/test_settle.py` (two workers end one hold).
-- `python3 -m tools.hammer 40`: no round sells too much; before, nearly every round did.
+- `python3 -m tools.hammer 16`: no round sells too much; before, nearly every round did.
 - With the condition `state = 'held'` taken out of `settle` the new tests turn red, so they do watch it.
 
 ## What is left
