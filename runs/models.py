@@ -1,7 +1,8 @@
 """Tables only. Shapes and names are a contract; what they mean together is in store/.
 
 Blob, Message, Frame, Version, Event and closed Turn and Call rows are append-only, by triggers (store/triggers).
-Money is microdollars. Leases are milliseconds of the database's clock.
+Money is microdollars. Leases are milliseconds of the database's clock. Where a foreign key has no index of its own,
+a unique constraint begins with it, or nobody ever asks that way round: indexes were a tenth of the database.
 """
 
 from __future__ import annotations
@@ -70,12 +71,12 @@ class Blob(models.Model):
 class Message(models.Model):
     """One line of the archive. `blob` holds its content blocks."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="messages")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="messages", db_index=False)
     number = models.PositiveIntegerField()
     role = models.CharField(max_length=10)
     author = models.CharField(max_length=10)
     kind = models.CharField(max_length=10)
-    blob = models.ForeignKey(Blob, models.PROTECT)
+    blob = models.ForeignKey(Blob, models.PROTECT, db_index=False)
     turn = models.PositiveIntegerField()
     tokens = models.PositiveIntegerField()
     counted = models.CharField(max_length=10)
@@ -101,7 +102,7 @@ class Frame(models.Model):
 class Version(models.Model):
     """A window as an edit left it. `items`: [message, form, pinned] up to message `base`."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="versions")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="versions", db_index=False)
     number = models.PositiveIntegerField()
     parent = models.PositiveIntegerField(default=0)
     edit = models.PositiveIntegerField(default=0)
@@ -115,10 +116,10 @@ class Version(models.Model):
 class Turn(models.Model):
     """One llm call and the calls it asked for. `status`: open, answered, closed, lost, cancelled."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="turns")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="turns", db_index=False)
     number = models.PositiveIntegerField()
     attempt = models.PositiveSmallIntegerField()
-    frame = models.ForeignKey(Frame, models.PROTECT)
+    frame = models.ForeignKey(Frame, models.PROTECT, db_index=False)
     version = models.PositiveIntegerField()
     upto = models.PositiveIntegerField()
     request_sha256 = models.CharField(max_length=64)
@@ -144,7 +145,7 @@ class Turn(models.Model):
 class Call(models.Model):
     """One tool call. `effect`: pure, idempotent, effectful. `result` is the tool_result block, as a blob."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="calls")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="calls", db_index=False)
     turn = models.PositiveIntegerField()
     tool_use_id = models.CharField(max_length=200)
     name = models.CharField(max_length=100)
@@ -159,15 +160,15 @@ class Call(models.Model):
     ms = models.PositiveIntegerField(default=0)
     bytes = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveIntegerField(default=0)
-    result = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+")
-    late_result = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+")
+    result = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+", db_index=False)
+    late_result = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+", db_index=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "turn", "tool_use_id"], name="call_of_turn")]
 
 
 class Episode(models.Model):
-    run = models.ForeignKey(Run, models.PROTECT, related_name="episodes")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="episodes", db_index=False)
     number = models.PositiveIntegerField()
     first_turn = models.PositiveIntegerField()
     last_turn = models.PositiveIntegerField()
@@ -184,7 +185,7 @@ class Episode(models.Model):
 class Note(models.Model):
     """One revision of a note; the newest counts."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="notes")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="notes", db_index=False)
     number = models.PositiveIntegerField()
     revision = models.PositiveIntegerField()
     section = models.CharField(max_length=20)
@@ -226,7 +227,7 @@ class Order(models.Model):
 class Edit(models.Model):
     """A change of the window. `state`: draft, applied, discarded, failed, undone. Versions by their number."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="edits")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="edits", db_index=False)
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=20)
     method = models.CharField(max_length=20)
@@ -253,7 +254,7 @@ class Edit(models.Model):
 class Event(models.Model):
     """What happened, in order. `hash` = sha256(hash before ‖ canonical bytes of this one)."""
 
-    run = models.ForeignKey(Run, models.PROTECT, related_name="events")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="events", db_index=False)
     seq = models.PositiveIntegerField()
     kind = models.CharField(max_length=30)
     turn = models.PositiveIntegerField(default=0)

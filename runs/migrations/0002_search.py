@@ -5,7 +5,7 @@ from typing import Any
 from django.db import migrations
 
 SQLITE = """CREATE VIRTUAL TABLE runs_search USING fts5(
-    folded, content='', tokenize="ascii tokenchars '_./-'"
+    folded, content='', tokenize="ascii"
 )"""
 
 POSTGRES = (

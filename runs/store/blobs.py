@@ -19,7 +19,9 @@ from runs.engine.messages import Block, canonical, sha256
 from . import sql
 
 COLUMNS = ("sha256", "size", "codec", "body")
-LEVEL = 3
+LEVEL = 6
+"""A twentieth smaller than 3 for 0.04 ms a turn (measured on turns that read files)."""
+
 TOO_SMALL_TO_PACK = 64
 TOO_SMALL_TO_JOIN = 160
 

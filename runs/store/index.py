@@ -94,17 +94,17 @@ def _strings(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def _match(asked: Sequence[list[str]]) -> str:
+def _match(asked: Sequence[Sequence[folding.Form]]) -> str:
     """An FTS5 query: every word, each as itself or as its pieces side by side; all of it quoted."""
-    return " AND ".join(f"({' OR '.join(_quoted(form) for form in folding.forms(word))})" for word in asked)
+    return " AND ".join(f"({' OR '.join(_quoted(form) for form in forms)})" for forms in asked)
 
 
 def _quoted(form: folding.Form) -> str:
     return f'"{" ".join(form.tokens)}"' + (" *" if form.starts else "")
 
 
-def _tsquery(asked: Sequence[list[str]]) -> str:
-    return " & ".join(f"({' | '.join(_phrase(form) for form in folding.forms(word))})" for word in asked)
+def _tsquery(asked: Sequence[Sequence[folding.Form]]) -> str:
+    return " & ".join(f"({' | '.join(_phrase(form) for form in forms)})" for forms in asked)
 
 
 def _phrase(form: folding.Form) -> str:

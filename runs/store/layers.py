@@ -92,8 +92,8 @@ def files_of(slug: str) -> DiskFiles:
 def excerpt(text: str, query: str, most: int = MOST_CHARACTERS) -> str:
     """The lines that hold most of a query's words, whole, with two around each; "…" stands for a gap."""
     lines = text.splitlines()
-    wanted = _tokens(query)
-    weights = {number: len(wanted & _tokens(line)) for number, line in enumerate(lines)}
+    wanted = folding.tokens(query)
+    weights = {number: len(wanted & folding.tokens(line)) for number, line in enumerate(lines)}
     best = sorted((number for number in weights if weights[number]), key=lambda number: -weights[number])
     shown: set[int] = set()
     for hit in best or [0]:
@@ -108,7 +108,3 @@ def _with_gaps(lines: Sequence[str], shown: Sequence[int]) -> Iterator[str]:
         if number != before + 1:
             yield "…"
         yield lines[number]
-
-
-def _tokens(line: str) -> set[str]:
-    return {token for word in folding.words(line) for token in word}

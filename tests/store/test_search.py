@@ -47,6 +47,8 @@ def numbers(query: str, run: Run | None = None) -> list[int]:
         ("class OrderServiceError(Exception):", "order service error"),
         ("class OrderServiceError(Exception):", "orderserviceerror"),
         ("parseHTTPResponse()", "http response"),
+        ("see src/OrderService.py", "src/orderservice.py"),
+        ("see src/orderservice.py", "src/OrderService.py"),
         ("MAX_RETRY_COUNT = 3", "max_retry"),
         ("MAX_RETRY_COUNT = 3", "retry"),
         ("the flag --no-cache-dir", "no-cache-dir"),
@@ -174,11 +176,17 @@ def test_a_very_long_message_is_found_by_its_last_word() -> None:
 
 def test_folding_says_the_same_of_text_and_query() -> None:
     assert (
-        folding.fold("OrderService.reserve_stock") == "orderservice.reserve_stock order service reserve stock"
+        folding.fold("OrderService.reserve_stock") == "order service reserve stock orderservice reserve stock"
     )
     assert folding.fold("数据竞争") == "数据 据竞 竞争 争"
     assert folding.fold("Ünïcödé") == "unicode"
     assert folding.fold("") == ""
+    assert folding.fold("x" * 100) == "x" * 64
+
+
+@pytest.mark.parametrize("long", ["a" * 1_000_000, "aB" * 500_000, "deadbeef01" * 100_000, "竞争" * 200_000])
+def test_folding_takes_its_time_from_the_length_alone(long: str) -> None:
+    assert folding.fold(long)
 
 
 def test_the_key_of_a_message_holds_run_and_number() -> None:
