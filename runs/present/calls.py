@@ -24,8 +24,12 @@ BAD = {
     "unknown": "outcome unknown",
 }
 LOUD_LINES = 3
-_EXIT = re.compile(r"exit(?:ed)?(?: code| status|ed with)?[ :=]+(-?\d+)", re.IGNORECASE)
-_ERROR = re.compile(r"\b(?:[A-Z]\w*)?(?:Error|Exception|FAILED|Failure|Traceback)\b|^E\s")
+_EXIT = re.compile(r"\bexit code (-?\d+)")
+_SIGNS = (
+    re.compile(r"^\S*(?:Error|Exception)\b(?::|\s|$)|^E\s{2,}\S"),
+    re.compile(r"\b(?:FAIL|FAILED|ERROR|error|fatal|panic)\b"),
+)
+"""What names an error, best first: the exception with its words, then a line that only says that there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,9 @@ class CallLine:
 def line(block: Block, call: Call | None, result: Block | None) -> CallLine:
     """`block` is the tool_use; `call` its row and `result` its tool_result, as far as there are any."""
     status = call.status if call else ("done" if result else "planned")
-    failed = status in BAD or bool(result and result.get("is_error"))
+    failed = (
+        status in BAD or bool(result and result.get("is_error")) or _exit_code(block, result) not in ("", "0")
+    )
     note, tone = _note(block, status, failed, result, call)
     return CallLine(
         icon="cross" if failed else ICONS.get(str(block["name"]), "tool"),
@@ -77,14 +83,19 @@ def _note(
 ) -> tuple[str, str]:
     if status in RUNNING:
         return RUNNING[status], "quiet"
-    said = result_text(result) if result else ""
-    code = _EXIT.search(said[:400] + "\n" + said[-400:]) if block["name"] == "run_command" else None
+    code = _exit_code(block, result)
     if failed:
-        word = f"exit {code.group(1)}" if code else BAD.get(status, "error")
+        word = f"exit {code}" if code else BAD.get(status, "error")
         return word, "warn" if status in ("skipped", "unknown") else "bad"
-    if code and code.group(1) != "0":
-        return f"exit {code.group(1)}", "bad"
-    return _success(block, said, call)
+    return _success(block, result_text(result) if result else "", call)
+
+
+def _exit_code(block: Block, result: Block | None) -> str:
+    """What a command ended with; '' for everything that is no command, or has not ended."""
+    if block["name"] != "run_command" or result is None:
+        return ""
+    found = _EXIT.search(result_text(result)[:200])
+    return found.group(1) if found else ""
 
 
 def _success(block: Block, said: str, call: Call | None) -> tuple[str, str]:
@@ -111,7 +122,10 @@ def _count(said: str) -> str:
 
 
 def _loud(result: Block | None) -> tuple[str, ...]:
-    """What an error says first: the lines from its first error word on, else the first lines."""
+    """What an error says first: from the line that names it on, else from the first."""
     rows = [row.rstrip() for row in result_text(result).splitlines() if row.strip()] if result else []
-    hit = next((at for at, row in enumerate(rows) if _ERROR.search(row)), 0)
-    return tuple(row[:200] for row in rows[hit : hit + LOUD_LINES])
+    if rows and _EXIT.match(rows[0]):
+        rows = rows[1:]
+    hits = (next((at for at, row in enumerate(rows) if sign.search(row)), None) for sign in _SIGNS)
+    start = next((hit for hit in hits if hit is not None), 0)
+    return tuple(row[:200] for row in rows[start : start + LOUD_LINES])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from runs.engine.events import PARTS
 from runs.engine.policy import Policy
@@ -22,6 +22,9 @@ FULL = 200
 POINTS = 500
 MARKER_LIMIT = 400
 """Glyphs of single turns (a person's message, an offload): the newest so many."""
+
+TOLD = 5
+"""Compactions that the sentence for screen readers tells one by one."""
 
 
 def columns(run: Run, most: int = POINTS) -> dict[str, Any]:
@@ -45,9 +48,17 @@ def columns(run: Run, most: int = POINTS) -> dict[str, Any]:
         "cost": [turn.cost / 1_000_000 for turn in turns],
         "cache": [cache_share(turn) for turn in turns],
         "estimated": [turn.number for turn in turns if turn.estimated],
-        "edits": [flag(edit) for edit in found],
+        "edits": _flags(found),
         "said": _said(run),
     }
+
+
+def _flags(found: Sequence[Edit]) -> list[dict[str, Any]]:
+    """Compactions and clears all; of what only leaves a glyph, the newest."""
+    flags = [flag(edit) for edit in found]
+    small = [at for at, one in enumerate(flags) if one["kind"] not in ("compaction", "clear")]
+    left_out = set(small[: max(0, len(small) - MARKER_LIMIT)])
+    return [one for at, one in enumerate(flags) if at not in left_out]
 
 
 def point(turn: Turn, policy: Policy) -> dict[str, Any]:
@@ -118,13 +129,17 @@ def table(run: Run, most: int = POINTS) -> list[dict[str, Any]]:
 
 def summary(run: Run) -> str:
     """The chart in one sentence, for whoever cannot see it."""
-    folds = [edit for edit in _edits(run) if edits.kind_of(edit) in ("compaction", "clear")]
+    folds = _edits(run).filter(Q(episode__isnull=False) | Q(kind="clear"))
+    count = folds.count()
     parts = [f"Tokens in the window by turn, turns 1 to {run.turn_no}, stacked by part."]
-    if folds:
+    if count:
+        newest = list(folds.order_by("-number")[:TOLD])[::-1]
         drops = "; ".join(
-            f"turn {edit.turn}, {edit.tokens_before:,} to {edit.tokens_after or 0:,}" for edit in folds[-5:]
+            f"turn {edit.turn}, {edit.tokens_before:,} to {edit.tokens_after or 0:,}" for edit in newest
         )
-        parts.append(f"{len(folds)} compaction{'s' if len(folds) > 1 else ''}: {drops}.")
+        parts.append(
+            f"{count} compaction{'s' if count > 1 else ''}{', the newest' if count > TOLD else ''}: {drops}."
+        )
     parts.append("The same data follows as a table.")
     return " ".join(parts)
 

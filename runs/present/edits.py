@@ -27,7 +27,18 @@ def number_of(edit: Edit) -> int:
 
 
 def who(edit: Edit) -> str:
-    return f"by {edit.by}" if edit.by else BY.get(edit.trigger, edit.trigger)
+    return f"by {person(edit.by)}" if edit.by else BY.get(edit.trigger, edit.trigger)
+
+
+def person(name: str) -> str:
+    """A person's name; the one person of an embedded house is the reader."""
+    return "you" if name == "local" else name
+
+
+def why(edit: Edit) -> str:
+    """Who wanted the edit, and for what reason: each said once."""
+    reason = "" if edit.by and edit.reason == "by order" else edit.reason
+    return ", ".join(part for part in (who(edit), reason) if part)
 
 
 def rows(event: Event, edits: Mapping[int, Edit], finished: Collection[int]) -> Iterator[Row]:
@@ -67,7 +78,7 @@ def _of_edit(row: Row, edit: Edit) -> Row:
         "cost": edit.cost,
         "ms": edit.ms or None,
     }
-    detail = ", ".join(part for part in (who(edit), edit.reason, METHODS.get(edit.method, "")) if part)
+    detail = ", ".join(part for part in (why(edit), METHODS.get(edit.method, "")) if part)
     if kind == "compaction":
         return replace(
             row, title=f"Compaction {number_of(edit)}", icon="compact", css="cut", detail=detail, **about

@@ -225,7 +225,7 @@ def _said(event: Event, message: Message, standing: Standing) -> Row:
     said = texts_of(message.content)
     row = replace(_row(event, message, 0, standing.tag(message.number)), first=True, html=inline(said))
     if message.author == "person":
-        word = {"goal": "Goal"}.get(message.kind, message.by or "You")
+        word = "Goal" if message.kind == "goal" else edits.person(message.by or "you").capitalize()
         return replace(
             row, kind="person", icon="person", title=word, long=_is_long(said), tokens=message.tokens
         )

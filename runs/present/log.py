@@ -122,7 +122,7 @@ def _edited(line: Line, edit: Edit) -> Line:
         line,
         icon=icon,
         title=title,
-        more=", ".join(part for part in (edits.who(edit), edit.reason) if part),
+        more=edits.why(edit),
         value=f"{numbers.kilo(edit.tokens_before)} \u2192 {numbers.kilo(edit.tokens_after)}",
         css="cut" if kind in ("compaction", "clear") else "",
         family="you" if edit.trigger == "person" else "fired",

@@ -18,6 +18,11 @@ STATES = {
     "failed": ("cross", "Failed"),
     "stopped": ("stop", "Stopped"),
 }
+CUT = {
+    "stop_now": "by Stop now",
+    "interrupt": "by a message",
+    "leaving": "the worker was stopped; the next one asks again",
+}
 VALVES = {"turns": "turns", "usd": "dollars", "tokens": "tokens", "minutes": "minutes"}
 
 
@@ -26,9 +31,7 @@ def rows(event: Event) -> Iterator[Row]:
     data = event.data
     match event.kind:
         case "turn.lost":
-            yield replace(
-                row, icon="warn", title="Attempt lost", detail=str(data["reason"]), css="lost", tone="warn"
-            )
+            yield _lost(row, str(data["reason"]))
         case "llm.retry":
             yield replace(row, icon="refresh", title=_status(data), detail=_again(data), quiet=True)
         case "message.repaired":
@@ -49,6 +52,13 @@ def rows(event: Event) -> Iterator[Row]:
             yield replace(row, icon="refresh", title="The same call again", detail=detail, tone="warn")
         case "run.state":
             yield from _state(row, data)
+
+
+def _lost(row: Row, reason: str) -> Row:
+    """An attempt that came to nothing; one that a person cut short is no trouble."""
+    if reason in CUT:
+        return replace(row, icon="stop", title="Reply cut short", detail=CUT[reason], quiet=True)
+    return replace(row, icon="warn", title="Attempt lost", detail=reason, css="lost", tone="warn")
 
 
 def _status(data: dict[str, Any]) -> str:

@@ -47,8 +47,8 @@ def usd(micros: int | float | None) -> str:
 
 
 def seconds(ms: int | None) -> str:
-    """How long one thing took: 90 → 0.1 s, 9700 → 9.7 s, 41000 → 41 s, 190000 → 3 min"""
-    if ms is None:
+    """How long one thing took: 90 → 0.1 s, 9700 → 9.7 s, 41000 → 41 s, 190000 → 3 min; what took no time, nothing."""
+    if ms is None or ms < 50:
         return ""
     value = ms / 1000
     if value < 10:

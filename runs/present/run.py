@@ -30,7 +30,7 @@ def page(run: Run, past: int | None, tab: str, sort: str = "order", which: str =
         "section": "runs",
         "seq": run.next_seq - 1,
         "past": past,
-        "workspace": PurePath(run.workspace).name,
+        "workspace": "" if PurePath(run.workspace).name == run.slug else PurePath(run.workspace).name,
         "vitals": vitals(run),
         "labels": LABELS,
         "summary": chart.summary(run),

@@ -67,4 +67,5 @@ def _who(run: Run) -> str:
     """Who paused or stopped it."""
     kinds = ("pause", "step") if run.state == "paused" else ("stop", "stop_now")
     asked = Order.objects.filter(run=run, kind__in=kinds, state="applied").order_by("-applied_seq")
-    return asked.values_list("by", flat=True).first() or ""
+    by = asked.values_list("by", flat=True).first() or ""
+    return "you" if by == "local" else by

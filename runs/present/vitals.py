@@ -134,6 +134,11 @@ class Vitals:
         return BANNERS.get(self.run.state, "")
 
     @property
+    def owner(self) -> str:
+        name = self.run.owner.get_username()
+        return "you" if name == "local" else name
+
+    @property
     def worker(self) -> str:
         return self.run.lease_owner if self.run.state == "running" else ""
 

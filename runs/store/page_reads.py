@@ -128,8 +128,8 @@ def recent_closed(run: Run, count: int) -> list[Turn]:
 
 
 def last_message(run: Run, turn: int | None = None) -> int:
-    """The highest message number of the run, or of all turns up to one."""
+    """The highest message number of the run, or of one turn; 0 for none."""
     found = Message.objects.filter(run=run)
     if turn is not None:
-        found = found.filter(turn__lte=turn)
+        found = found.filter(turn=turn)
     return found.aggregate(last=Max("number"))["last"] or 0

@@ -11,6 +11,7 @@ const phone = matchMedia("(max-width: 760px)");
 const model = { data: empty(), unit: "tokens", turn: view.turn, hover: null, live: true, projected: null, colours: palette() };
 let chart = null;
 let layer = null;
+let tableTimer = 0;
 
 function top() {
   if (model.unit === "cost") return Math.max(...model.data.cost, ...model.data.edits.map((edit) => edit.cost), 0.001) * 1.1;
@@ -136,8 +137,13 @@ export function toggleTable() {
   const shows = table.hidden;
   table.hidden = !shows;
   plot.hidden = shows;
-  document.querySelector("[data-table]").setAttribute("aria-pressed", String(shows));
-  if (shows) window.htmx.ajax("GET", page.dataset.tableUrl, { target: "#chart-table", swap: "innerHTML" });
+  document.querySelector("[data-as-table]").setAttribute("aria-pressed", String(shows));
+  if (shows) loadTable();
+}
+
+function loadTable() {
+  clearTimeout(tableTimer);
+  window.htmx.ajax("GET", page.dataset.tableUrl, { target: "#chart-table", swap: "innerHTML" });
 }
 
 // One turn to the left or right of the one looked at, or the next fold in a direction.
@@ -165,7 +171,11 @@ export async function start() {
     model.turn = view.turn;
     redraw();
   });
-  document.addEventListener("agentdash:point", ({ detail }) => (add(model.data, detail) ? redraw() : refresh()));
+  document.addEventListener("agentdash:point", ({ detail }) => {
+    if (add(model.data, detail)) redraw();
+    else refresh();
+    if (!document.getElementById("chart-table").hidden) tableTimer = setTimeout(loadTable, 500);
+  });
   document.addEventListener("agentdash:events", ({ detail }) => {
     const edits = detail.filter((item) => item.edit);
     for (const item of edits) addEdit(model.data, item.edit);
@@ -182,7 +192,7 @@ export async function start() {
   document.addEventListener("click", (event) => {
     const unit = event.target.closest("[data-unit]");
     if (unit) setUnit(unit.dataset.unit);
-    if (event.target.closest("[data-table]")) toggleTable();
+    if (event.target.closest("[data-as-table]")) toggleTable();
   });
   await refresh();
 }

@@ -2,6 +2,8 @@
 import { BARS, PARTS, indexOf, place } from "./chart_data.js";
 
 const COLOURS = { line: "--line", limit: "--t-limit", compact: "--t-compact", clear: "--t-clear", summary: "--c-summary", focus: "--focus", surface: "--surface", fg: "--fg", soft: "--fg-2", faint: "--fg-3", stubs: "--c-stubs" };
+const POLE_ROOM = 8;
+const MANY = 80;
 const DASHES = { clear: [2, 3], hard: [5, 4] };
 
 // The palette as the canvas needs it: resolved, because a canvas knows neither variables nor light-dark().
@@ -165,12 +167,17 @@ function ahead(u, { data, colours, projected }) {
 function poles(u, { data, colours }) {
   const { ctx, bbox } = u;
   ctx.lineWidth = 1.5 * devicePixelRatio;
+  let drawn = -Infinity;
+  ctx.globalAlpha = data.edits.length > MANY ? 0.45 : 1;
   for (const edit of data.edits) {
     if (edit.kind !== "compaction" && edit.kind !== "clear") continue;
     const x = u.valToPos(place(data, edit), "x", true);
+    if (x - drawn < POLE_ROOM * devicePixelRatio) continue; // a fence of poles would hide what it stands for
+    drawn = x;
     ctx.strokeStyle = edit.kind === "clear" ? colours.faint : colours.summary;
     line(ctx, x, 10 * devicePixelRatio, x, bbox.top + bbox.height);
   }
+  ctx.globalAlpha = 1;
 }
 
 function chosen(u, { data, turn, hover, unit, live, colours }) {

@@ -3,7 +3,10 @@ import { dollars, kilo, percent, place } from "./chart_data.js";
 
 const GLYPHS = { clearing: ["broom", "old results cleared"], offload: ["box", "result offloaded"], said: ["person", "a person's message"] };
 const MERGE = 10;
+const COUNTED = 26;
 const FLAG_ROOM = 136;
+const MIN_ROOM = 26;
+const RANGE_ROOM = 62;
 const TICK_ROOM = 56;
 
 export class Over {
@@ -22,10 +25,11 @@ export class Over {
     this.handle.type = "button";
     this.handle.tabIndex = -1;
     this.handle.setAttribute("aria-hidden", "true");
+    this.points = make("span", "points");
     this.card = make("dl", "card");
     this.card.hidden = true;
     for (const group of [this.edges, this.flags, this.glyphs, this.ticks]) group.style.inset = "0";
-    this.root.append(this.edges, this.strip, this.ticks, this.glyphs, this.flags, this.handle, this.card);
+    this.root.append(this.edges, this.strip, this.ticks, this.glyphs, this.flags, this.handle, this.points, this.card);
     plot.append(this.root);
     this.drag(pick);
   }
@@ -62,17 +66,19 @@ export class Over {
 
   flagged({ data }, x) {
     const folds = data.edits.filter((edit) => edit.kind === "compaction" || edit.kind === "clear");
-    const places = folds.map((edit) => x(place(data, edit)));
-    this.flags.replaceChildren(...folds.map((edit, at) => {
+    const groups = grouped(folds, folds.map((edit) => x(place(data, edit))));
+    this.flags.replaceChildren(...groups.map(({ edit, last, left }, at) => {
       const flag = make("a", `flag ${edit.kind}`);
       flag.href = `${this.compactions}${edit.edit}/`;
       const name = edit.kind === "clear" ? "Clear" : `Compaction ${edit.number}`;
       flag.title = `${name}, turn ${edit.turn}: ${kilo(edit.before)} → ${kilo(edit.after)}`;
       flag.setAttribute("aria-label", flag.title);
-      flag.append(make("b", "", edit.kind === "clear" ? "C" : String(edit.number)), make("span", "", `${kilo(edit.before)} → ${kilo(edit.after)}`));
-      const room = (places[at + 1] ?? this.root.clientWidth) - places[at];
-      if (room < FLAG_ROOM) flag.classList.add("short");
-      put(flag, places[at], 1);
+      const number = edit.kind === "clear" ? "C" : String(edit.number);
+      flag.append(make("b", "", last === edit ? number : `${number}–${last.number || "C"}`));
+      if (last === edit) flag.append(make("span", "", `${kilo(edit.before)} → ${kilo(edit.after)}`));
+      else flag.title = `${name} and the ones that follow it, up to ${last.number || "a clear"}`;
+      if ((groups[at + 1]?.left ?? this.root.clientWidth) - left < FLAG_ROOM) flag.classList.add("short");
+      put(flag, left, 1);
       return flag;
     }));
   }
@@ -83,7 +89,7 @@ export class Over {
     const merged = [];
     for (const mark of all.sort((a, b) => a.x - b.x)) {
       const before = merged[merged.length - 1];
-      if (before && mark.x - before.x < MERGE) before.more.push(mark);
+      if (before && mark.x - before.x < (before.more.length ? COUNTED : MERGE)) before.more.push(mark);
       else merged.push({ ...mark, more: [] });
     }
     this.glyphs.replaceChildren(...merged.map((mark) => {
@@ -105,6 +111,10 @@ export class Over {
     put(this.strip, box.left, top);
     this.strip.style.width = `${box.width}px`;
     this.done.style.width = `${Math.max(0, x(end + 0.5) - box.left)}px`;
+    this.points.hidden = data.turns.length >= data.total;
+    this.points.textContent = `in ${data.turns.length} points`;
+    this.points.title = `${data.total.toLocaleString("en")} turns in ${data.turns.length} points, peaks kept`;
+    put(this.points, box.left + box.width + 8, top);
     const shown = turn ?? end;
     this.handle.hidden = !end;
     this.handle.textContent = String(shown);
@@ -134,6 +144,18 @@ export class Over {
     const right = column + 12 + width < u.over.offsetLeft + u.over.offsetWidth - 8;
     put(this.card, right ? column + 12 : column - width - 12, u.over.offsetTop + 6);
   }
+}
+
+// Flags that would cover each other are one: where the first of them stands, with the numbers of first and last.
+function grouped(folds, places) {
+  const groups = [];
+  folds.forEach((edit, at) => {
+    const open = groups[groups.length - 1];
+    const room = open && open.last !== open.edit ? RANGE_ROOM : MIN_ROOM;
+    if (open && places[at] - open.left < room) open.last = edit;
+    else groups.push({ edit, last: edit, left: places[at] });
+  });
+  return groups;
 }
 
 function spaced(ticks, x) {
