@@ -36,7 +36,8 @@ function paint(painted) {
     const row = home.children[at] || home.appendChild(make(at));
     const said = row.querySelector(".said");
     said.className = `said ${CSS[block.type] || ""}`;
-    const text = block.text.length > SHOWN ? `…${block.text.slice(-SHOWN)}` : block.text;
+    const heard = block.text.replace(/^ +(?=…)/, ""); // who came in the middle sees that something is missing, not a gap
+    const text = heard.length > SHOWN ? `…${heard.slice(-SHOWN)}` : heard;
     const words = said.firstChild;
     if (words.data !== text) words.data = text;
     row.querySelector(".caret").hidden = at < shown.length - 1;

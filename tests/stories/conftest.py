@@ -1,0 +1,112 @@
+"""What every story stands on: a house that lives, the wire to the llm, and the promises that hold after each story.
+
+The cast: Ada owns the run, Blas watches in a browser of his own, Zoe has no link and must see nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from runs.models import Edit, Run
+from runs.present import diff_page
+from runs.runner import taking_up
+from runs.store.verify import verify
+from tests.conftest import point_to
+from tests.living import LiveHouse
+
+from .telling import begin, until
+from .wire import Wire
+
+CONNECT = sys.modules["runs.engine.llm.connect"]
+"""The module: its package has a function of the same name."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Stories that share the finished run come one after the other."""
+    items.sort(key=lambda item: "finished" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
+def proven() -> set[str]:
+    """Heads of archives that were checked already: a run that nobody touched need not be checked twice."""
+    return set()
+
+
+@pytest.fixture(autouse=True)
+def promises(db: None, proven: set[str]) -> Iterator[None]:
+    """After every story: each request can be rebuilt to the byte, and every edit adds up.
+
+    What the content security policy refused is heard by `live_house`, which fails at its end.
+    """
+    yield
+    for run in Run.objects.all():
+        if run.head_hash not in proven:
+            keep_promises(run)
+            proven.add(run.head_hash)
+
+
+def keep_promises(run: Run) -> None:
+    verdict = verify(run)
+    assert verdict.ok, f"{run.slug}: {verdict.first_bad}"
+    for edit in Edit.objects.filter(run=run, state="applied"):
+        compared = diff_page.page(run, edit).comparison
+        assert compared is not None, f"edit {edit.number} shows no maps"
+        sums = compared.sums()
+        assert sum(one.before for one in sums) == edit.tokens_before, f"the map before edit {edit.number}"
+        assert sum(one.after for one in sums) == edit.tokens_after, f"the map after edit {edit.number}"
+        assert sum(one.entries for one in sums) == len({row.key for row in compared.rows}), "an entry in two classes"
+
+
+@pytest.fixture
+def house(live_house: LiveHouse) -> LiveHouse:
+    """Server, worker and browser, in this process."""
+    return live_house
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
+    """Listens between the llm's client and the stand-in, and can hold an answer in the middle."""
+    made = Wire()
+    plain = CONNECT.InProcess
+    monkeypatch.setattr(CONNECT, "InProcess", lambda standin: made.around(plain(standin)))
+    forget_clients()
+    yield made
+    made.release()
+    forget_clients()
+
+
+def forget_clients() -> None:
+    CONNECT._rehearsal_client.cache_clear()
+    taking_up.llm_of.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def told(template_database: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Path:
+    """The database in which the demo's whole work was done: two clearings and three compactions, red to green."""
+    from agentdash.embedded import running
+
+    path = tmp_path_factory.mktemp("told") / "told.sqlite3"
+    shutil.copyfile(template_database, path)
+    with django_db_blocker.unblock():
+        point_to(path)
+        with running():
+            until(begin("rehearsal", policy="demo"), "done", seconds=240)
+        connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connections.close_all()
+    return path
+
+
+@pytest.fixture
+def finished(told: Path, db: None, tmp_path: Path) -> Run:
+    """The demo's run after its end, in a copy of its own. Ask for it before `house`."""
+    path = tmp_path / "finished.sqlite3"
+    shutil.copyfile(told, path)
+    point_to(path)
+    return Run.objects.get()
