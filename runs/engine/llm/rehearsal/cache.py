@@ -7,7 +7,6 @@ thinking, the messages.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .count import Element
+from .digest import bare, feed
 
 LOOK_BACK = 20
 MINIMUM = 1024
@@ -115,24 +115,11 @@ def _digests(body: Mapping[str, Any], elements: Sequence[Element]) -> list[bytes
     for element in elements:
         if not in_messages and element.layer not in ("tools", "system"):
             in_messages = True
-            so_far.update(_bytes([body.get("tool_choice"), body.get("thinking")]))
+            feed(so_far.update, [body.get("tool_choice"), body.get("thinking")])
         so_far.update(element.layer.encode())
-        so_far.update(_bytes(bare(element.value)))
+        feed(so_far.update, bare(element.value))
         digests.append(so_far.copy().digest())
     return digests
-
-
-def bare(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A block without its cache mark."""
-    return (
-        {key: item for key, item in value.items() if key != "cache_control"}
-        if "cache_control" in value
-        else value
-    )
-
-
-def _bytes(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
 
 def _running(numbers: Sequence[int]) -> list[int]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from .cache import bare
 from .count import blocks_of
+from .digest import bare, feed
 from .wire import Invalid
 
 _SECRET = b"rehearsal"
@@ -50,7 +49,7 @@ class Prefix:
 
     def _add(self, role: str, value: Mapping[str, Any]) -> None:
         self._hash.update(role.encode())
-        self._hash.update(json.dumps(bare(value), sort_keys=True).encode())
+        feed(self._hash.update, bare(value))
 
 
 def sign(text: str, prefix: bytes) -> str:
