@@ -11,20 +11,18 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST = 64
 """Characters of a token that count; a base64 body is no word."""
-
-MOST_OF_WORD = 400
-"""Characters of a word that count, for the same reason."""
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 
 _CJK_RUN = re.compile(f"([{CJK}]+)")
 _PIECE = re.compile(r"[^\W_]+")
-_TOO_LONG = re.compile(rf"[^\W_]{{{LONGEST + 1}}}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NO_WORD = re.compile(r"[^\w./-]")
+_NO_WORD = re.compile(r"[^\w./-]+")
+_SPACES = {number: " " for number in range(128) if not chr(number).isalnum() and chr(number) not in "_./-"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +34,18 @@ class Form:
 
 
 def fold(text: str) -> str:
-    """The text as the index keeps it: tokens with a space between. All of it in few passes over the whole text."""
-    plain = text if text.isascii() else _CJK_RUN.sub(_spaced_bigrams, strip(text))
-    return " ".join(
-        [*pieces(plain), *(token for word in dict.fromkeys(_humped(plain)) for token in flat(word))]
-    )
+    """The text as the index keeps it: tokens with a space between, then the humped words once more, without humps."""
+    found: list[str] = []
+    without_humps: dict[str, tuple[str, ...]] = {}
+    for word in _spaced(text).split():
+        if word.isascii() and word.islower() and word.isalnum() and len(word) <= LONGEST:
+            found.append(word)
+            continue
+        pieces, flat = _forms(word) if len(word) <= LONGEST else _forms.__wrapped__(word)
+        found += pieces
+        if flat != pieces:
+            without_humps[word] = flat
+    return " ".join([*found, *(token for flat in without_humps.values() for token in flat)])
 
 
 def words(query: str) -> Iterator[list[Form]]:
@@ -49,8 +54,8 @@ def words(query: str) -> Iterator[list[Form]]:
         for run in _CJK_RUN.split(part):
             if _CJK_RUN.fullmatch(run):
                 yield [_cjk(run)]
-            elif found := pieces(run):
-                yield [Form(tokens=form) for form in dict.fromkeys([tuple(found), tuple(flat(run))])]
+            elif forms := [form for form in dict.fromkeys(_forms(run)) if form]:
+                yield [Form(tokens=form) for form in forms]
 
 
 def tokens(text: str) -> set[str]:
@@ -58,28 +63,23 @@ def tokens(text: str) -> set[str]:
     return set(fold(text).split())
 
 
-def pieces(plain: str) -> list[str]:
-    found = _PIECE.findall(_HUMP.sub(" ", plain).casefold())
-    return found if _TOO_LONG.search(plain) is None else [_cut(piece) for piece in found]
+@lru_cache(maxsize=8192)
+def _forms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The pieces of a word, and those without regard to humps. Words repeat, so most are only looked up."""
+    flat = _PIECE.findall(word)
+    pieces = [piece for whole in flat for piece in _HUMP.sub(" ", whole).split()]
+    return tuple(map(_token, pieces)), tuple(map(_token, flat))
 
 
-def flat(word: str) -> list[str]:
-    """The pieces of a word without regard to humps."""
-    return [_cut(piece.casefold()) for piece in _PIECE.findall(word)]
+def _token(piece: str) -> str:
+    return piece.casefold()[:LONGEST]
 
 
-def _humped(plain: str) -> Iterator[str]:
-    """The words that have humps. Linear, whatever the text: from each hump to the ends of its word, each word once."""
-    end = 0
-    for hump in _HUMP.finditer(plain):
-        if hump.start() < end:
-            continue
-        start = hump.start()
-        while start > end and not _NO_WORD.match(plain[start - 1]):
-            start -= 1
-        after = _NO_WORD.search(plain, hump.start())
-        end = after.start() if after else len(plain)
-        yield plain[start : min(end, start + MOST_OF_WORD)]
+def _spaced(text: str) -> str:
+    """Only words and the marks that hold paths together; CJK as its bigrams."""
+    if text.isascii():
+        return text.translate(_SPACES)
+    return _NO_WORD.sub(" ", _CJK_RUN.sub(lambda match: f" {' '.join(bigrams(match.group()))} ", strip(text)))
 
 
 def strip(text: str) -> str:
@@ -99,14 +99,6 @@ def _cjk(run: str) -> Form:
     return Form(tokens=tuple(bigrams(run)[:-1])) if len(run) > 1 else Form(tokens=(run,), starts=True)
 
 
-def _spaced_bigrams(match: re.Match[str]) -> str:
-    return f" {' '.join(bigrams(match.group()))} "
-
-
 def _is_accent(char: str) -> bool:
     """Combining marks, but not the two that make another Japanese syllable."""
     return unicodedata.combining(char) != 0 and char not in "\u3099\u309a"
-
-
-def _cut(token: str) -> str:
-    return token[:LONGEST]
