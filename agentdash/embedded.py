@@ -33,9 +33,14 @@ def serve(sock: socket.socket, *, ready: Callable[[], None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, heard)
     worker.start()
-    threading.Thread(target=lambda: server.up.wait() and ready(), daemon=True).start()
+    threading.Thread(target=_when_up, args=(server, ready), daemon=True).start()
     server.run(sockets=[sock])
     worker.stop(LAST_SECONDS)
+
+
+def _when_up(server: Server, ready: Callable[[], None]) -> None:
+    server.up.wait()
+    ready()
 
 
 def leave(code: int) -> None:

@@ -1,6 +1,7 @@
 """The command line: `agentdash COMMAND`. A command parses, calls one verb, answers; JSON shapes are a contract.
 
-Exit codes: 0 done, 1 failed or stopped or the thing asked about is not so, 2 usage, 3 waits for a person, 130 interrupted.
+Exit codes: 0 done; 1 failed, stopped, or the thing asked about is not so; 2 usage; 3 waits for a person;
+130 interrupted.
 """
 
 from __future__ import annotations

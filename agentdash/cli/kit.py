@@ -25,14 +25,14 @@ def rehearse(port: int, pace: str) -> int:
     import uvicorn
 
     from agentdash.server import PortTaken, bound
-    from runs.engine.llm import rehearsal
+    from runs.engine.llm.rehearsal import http
 
     try:
         sock = bound("127.0.0.1", port)
     except PortTaken as taken:
         raise ground.Refused(str(taken)) from None
     click.echo(f"ANTHROPIC_BASE_URL=http://127.0.0.1:{port}  (any key will do; Ctrl-C ends)", err=True)
-    config = uvicorn.Config(rehearsal.serve_app(pace=pace), log_level="warning", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(http.app(pace=pace), log_level="warning", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[sock])
     return ground.DONE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -126,7 +127,8 @@ def _request(run: Any, turn: int) -> int:
         body = requests.body(run, turn)
     except LookupError:
         raise ground.Refused(f"Run {run.slug} has no turn {turn}: it stands at turn {run.turn_no}.") from None
-    click.get_binary_stream("stdout").write(body + b"\n")
+    sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.buffer.flush()
     return ground.DONE
 
 
