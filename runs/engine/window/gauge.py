@@ -56,7 +56,7 @@ class Gauge:
     ratio: float = 1.0
     known: dict[int, int] = field(default_factory=dict)
     fixed: dict[str, int] = field(default_factory=dict)
-    _raw: dict[tuple[int, Form], dict[str, int]] = field(default_factory=dict)
+    _raw: dict[tuple[int, Form], tuple[Message, dict[str, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.fixed = {
@@ -136,10 +136,12 @@ class Gauge:
         return message.tokens if message.counted is Counted.USAGE else 0
 
     def _raw_of(self, entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:
+        """Remembered by message, not by number: a drawn edit may never be applied, and its numbers go to others."""
         key = (entry.message.number, entry.form)
-        if key not in self._raw:
-            self._raw[key] = _by_part(entry, blocks)
-        return self._raw[key]
+        known = self._raw.get(key)
+        if known is None or known[0] is not entry.message:
+            known = self._raw[key] = (entry.message, _by_part(entry, blocks))
+        return known[1]
 
 
 def _by_part(entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:

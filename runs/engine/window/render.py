@@ -58,7 +58,7 @@ class Renderer:
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
-        self._shown: dict[tuple[int, str, str], tuple[Block, ...]] = {}
+        self._shown: dict[tuple[int, str, str], tuple[Message, tuple[Block, ...]]] = {}
         self._bytes: dict[int, tuple[Block, bytes]] = {}
 
     def render(
@@ -90,11 +90,13 @@ class Renderer:
         return Rendered(request=request, repairs=tuple(mended.repairs))
 
     def blocks(self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
-        """An entry's blocks in its form; the same objects each time."""
+        """An entry's blocks in its form; the same objects each time. An edit that was drawn and not applied has shown
+        messages under numbers that others get, so the message itself is looked at."""
         key = (entry.message.number, entry.form.value, frame.sha256)
-        if key not in self._shown:
-            self._shown[key] = shown(entry.message, entry.form, shape, calls)
-        return self._shown[key]
+        known = self._shown.get(key)
+        if known is None or known[0] is not entry.message:
+            known = self._shown[key] = (entry.message, shown(entry.message, entry.form, shape, calls))
+        return known[1]
 
     def _lines(
         self, frame: Frame, entries: Iterable[Entry], shape: Shape, calls: Mapping[str, Block]
