@@ -11,6 +11,7 @@ import base64
 import re
 import struct
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from .messages import Block, canonical
@@ -21,6 +22,9 @@ PICTURE_UNKNOWN = 1600
 PIXELS_PER_TOKEN = 750
 PER_BLOCK = 4
 """Framing of a block in a prompt."""
+
+REMEMBERED = 100_000
+"""Characters up to which a text's size is remembered: a turn asks for that of the same result half a dozen times."""
 
 _TOKEN = re.compile(
     r"(?P<hex>(?=[a-f]*\d)[0-9a-f]{24,}\b)"
@@ -37,6 +41,10 @@ _TOKEN = re.compile(
 
 def estimate(text: str) -> int:
     """Tokens of a text, rounded up; 0 for none."""
+    return _remembered(text) if len(text) <= REMEMBERED else _weighed(text)
+
+
+def _weighed(text: str) -> int:
     total = 0.0
     for match in _TOKEN.finditer(text):
         kind, size = match.lastgroup, match.end() - match.start()
@@ -59,6 +67,9 @@ def estimate(text: str) -> int:
         else:
             total += 0.06 * (size - 1)
     return int(total + 0.999)
+
+
+_remembered = lru_cache(maxsize=512)(_weighed)
 
 
 def of_block(block: Block) -> int:

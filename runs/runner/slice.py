@@ -20,7 +20,7 @@ from runs.engine.errors import (
     RunInterrupted,
     Spinning,
 )
-from runs.engine.events import Delta, Event
+from runs.engine.events import Checked, Delta, Event
 from runs.engine.loop import Agent
 from runs.live import bell
 from runs.store import archive, lease, orders
@@ -90,6 +90,7 @@ class Slice:
         self.state, self.reason = self.found.run.state, self.found.run.reason
         self.turns = 0
         self.until = time.monotonic() + SECONDS
+        self.quiet: list[Event] = []
         self.agent: Agent
 
     def walk(self) -> bool:
@@ -181,16 +182,20 @@ class Slice:
             self._woken()
 
     def note(self, event: Event) -> None:
-        """Typing goes to the watchers only; all else is stored first."""
+        """Typing goes to the watchers only; all else is stored first. That nothing was done is stored with whatever
+        is done next: a commit of its own for it would be two in five."""
         if isinstance(event, Delta):
             bell.type(self.claim.run_id, event)
-            return
-        self.store(event)
+        elif isinstance(event, Checked) and event.verdict == "not fired":
+            self.quiet.append(event)
+        else:
+            self.store(event)
 
     def store(
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
     ) -> None:
-        seq = archive.append(self.claim, *events, answers=answers, state=state)
+        quiet, self.quiet = self.quiet, []
+        seq = archive.append(self.claim, *quiet, *events, answers=answers, state=state)
         if state:
             self.state, self.reason = state.state, state.reason
         bell.ring(self.claim.run_id, seq)

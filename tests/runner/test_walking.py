@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from runs import control
+from runs.engine.events import Event as EngineEvent
 from runs.engine.loop import Agent
 from runs.models import Call, Event, Run, Spend, Turn
-from runs.store import lease
+from runs.store import archive, lease
 from runs.store.verify import verify
 from tests.builders import a_person
 
@@ -94,3 +96,19 @@ def test_a_mistake_of_ours_fails_the_run_with_its_name_and_retry_goes_on(
     assert "TypeError: three and not two" in run.reason
     control.order(a_person(), run, "retry")
     assert walk(run).state == "done"
+
+
+def test_a_turn_that_reads_costs_three_commits(begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits: list[list[str]] = []
+    real = archive.append
+
+    def append(claim: lease.Claim, *events: EngineEvent, **rest: Any) -> int:
+        commits.append([event.kind for event in events])
+        return real(claim, *events, **rest)
+
+    monkeypatch.setattr(archive, "append", append)
+    run = walk(begin("rehearsal/job-3"))
+    assert run.state == "done"
+    looked = ["window.checked", "window.checked", "turn.opened"]
+    assert commits[:6] == [looked, ["turn.answered"], ["turn.closed"]] * 2
+    assert Event.objects.filter(run=run, kind="window.checked").count() == 8
