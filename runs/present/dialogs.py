@@ -131,7 +131,7 @@ def _verbatim(base: Ground) -> Stays:
         sized for sized in base.entries if sized.entry.pinned or sized.entry.message.author is Author.PERSON
     ]
     count = len(held)
-    text = f"{count} message{'' if count == 1 else 's'}"
+    text = "1 message stays" if count == 1 else f"{count} messages stay"
     return Stays(icon="pin", text=text, tokens=round(sum(s.tokens for s in held) * base.ratio))
 
 

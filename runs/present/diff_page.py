@@ -110,6 +110,8 @@ class Page:
 
     @property
     def title(self) -> str:
+        if self.edit.state == "failed":
+            return "Compaction"  # only those that came about are counted
         return TITLES.get(self.kind) or f"Compaction {self.number}"
 
     @property

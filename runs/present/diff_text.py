@@ -134,7 +134,7 @@ def _line(text: str, side: Side) -> Line:
 IDENTIFIER = re.compile(
     r"""
     (?:[\w.-]+/)+[\w.-]+(?::\d+)?      # paths, with a line number
-    | \b\w+(?:[._-]\w+)+(?:\(\))?      # dotted, dashed and snake names, file names
+    | \b(?=[\w.-]*[A-Za-z])\w+(?:[._-]\w+)+(?:\(\))?  # dotted, dashed and snake names, file names
     | \b[a-z]+(?:[A-Z]\w*)+            # camelCase
     | \b[A-Z]{2,}[A-Z0-9_]*\b          # CONSTANTS
     | \b\d[\d.,:]*\d\b                 # numbers of two digits and more

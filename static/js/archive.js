@@ -13,7 +13,7 @@ function rows() {
 function settle() {
   const asked = new URLSearchParams(location.search);
   const named = location.hash && document.getElementById(location.hash.slice(1));
-  const turn = asked.get("turn") && [...lines.querySelectorAll(`[data-turn="${CSS.escape(asked.get("turn"))}"]`)];
+  const turn = main.dataset.here && [...lines.querySelectorAll(`[data-turn="${CSS.escape(main.dataset.here)}"]`)];
   const inside = asked.has("message") ? (named ? [named] : (turn || []).filter((row) => row.querySelector("code"))) : [];
   const found = named || inside[0] || turn?.[0];
   found?.classList.add("here-turn");

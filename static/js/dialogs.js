@@ -63,6 +63,7 @@ function draw(svg, [spent, saves, turns, base], turn) {
   set("[data-leave-label]", { y: Math.max(ends.leave - 6, 9) });
   set("[data-compact-label]", { y: Math.min(ends.compact + 16, 128) });
   set("[data-saved-label]", { y: (ends.leave + ends.compact) / 2 + 4 });
+  svg.querySelector("[data-saved-label]").toggleAttribute("hidden", ends.compact - ends.leave < 34);
   svg.querySelector("[data-at]").textContent = (turn + turns).toLocaleString("en");
   svg.querySelector("[data-end]").textContent = (turn + span).toLocaleString("en");
 }

@@ -35,7 +35,7 @@ function patch(fresh) {
   });
   const names = new Set(wanted.map((row) => row.id));
   for (const row of [...list.children]) if (!names.has(row.id)) row.remove();
-  for (const row of kept) if (!row.isConnected) { list.append(row); htmx.process(row); }
+  for (const row of kept) if (row.parentNode !== list) { list.append(row); htmx.process(row); }
   if (quiet) list.append(...kept);
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
   list.dataset.version = quiet || sameOrder(kept) ? fresh.dataset.version : "";
