@@ -4,6 +4,9 @@ import { announce, page } from "./state.js";
 const STAYS = 9000;
 const answers = document.getElementById("answers");
 const box = document.getElementById("say-text");
+const how = document.getElementById("say-how");
+const WORDS = { steer: "Steer", queue: "Queue", interrupt: "Interrupt" };
+const SENT = { steer: "Asked: delivered at the next safe point", queue: "Queued: delivered when the run stops", interrupt: "Asked: the reply is cut and the message delivered" };
 const NAMES = { say: "Message", pause: "Pause", resume: "Resume", step: "Step", stop: "Stop", stop_now: "Stop now" };
 
 function token() {
@@ -67,13 +70,13 @@ function leave(one) {
   else one.remove();
 }
 
-async function say(how) {
+async function say(delivery) {
   const text = box.value.trim();
   if (!text) return box.focus();
   const sent = box.value;
-  if (await order("say", { text, how }, document.querySelector("[data-say]"))) {
+  if (await order("say", { text, how: delivery }, document.querySelector("[data-say]"))) {
     if (box.value === sent) box.value = "";
-    announce(how === "queue" ? "Queued: delivered when the run stops" : "Asked: delivered at the next safe point");
+    announce(SENT[delivery]);
   }
 }
 
@@ -113,12 +116,13 @@ export function start() {
   document.addEventListener("click", clicked);
   document.getElementById("say").addEventListener("submit", (event) => {
     event.preventDefault();
-    say("steer");
+    say(how.value);
   });
+  how.addEventListener("change", () => (document.querySelector("[data-how]").textContent = WORDS[how.value]));
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    say(event.altKey ? "queue" : "steer");
+    say(event.altKey ? "queue" : event.ctrlKey || event.metaKey ? "interrupt" : how.value);
   });
   new MutationObserver(tidy).observe(answers, { childList: true });
 }
