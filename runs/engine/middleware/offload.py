@@ -56,4 +56,5 @@ class Offload(Technique):
 def _unsent(window: Window) -> list[Entry]:
     """What came after the newest answer: the llm has not seen it, so no cached prefix and no thinking depends on it."""
     shown = window.entries
-    return [entry for entry in shown[last_turn(shown) + 1 :] if entry.message.number > window.version.base]
+    newest = last_turn(shown)
+    return list(shown[newest + 1 :] if newest < len(shown) else shown)

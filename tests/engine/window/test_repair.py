@@ -1,0 +1,182 @@
+"""From entries to a list that may be sent: each trouble is put right, the same way every time, and named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from runs.engine.messages import Role
+from runs.engine.window.repair import EMPTY, Line, Mended, mend
+from runs.engine.window.validate import problems
+from tests.cases.structure import problems as foreign_problems
+
+from ..histories import PICTURE
+from ..stage import bot, gave, thought, use, user
+
+SERVER = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+
+
+def mended(*spoken: dict[str, Any], pictures: int = 100) -> Mended:
+    lines = [Line(role=Role(message["role"]), blocks=tuple(message["content"])) for message in spoken]
+    first = mend(lines, max_pictures=pictures)
+    second = mend(lines, max_pictures=pictures)
+    assert first.lines == second.lines, "repaired the same way every time"
+    assert problems(first.lines) == []
+    assert (
+        foreign_problems([{"role": line.role.value, "content": list(line.blocks)} for line in first.lines])
+        == []
+    )
+    return first
+
+
+def types(done: Mended) -> list[list[str]]:
+    return [[block["type"] for block in line.blocks] for line in done.lines]
+
+
+def test_a_good_list_goes_as_it_is_and_nothing_is_reported() -> None:
+    spoken = [user("go"), bot(thought(), "I look", use("a")), user(gave("a", "ok"))]
+    done = mended(*spoken)
+    assert [list(line.blocks) for line in done.lines] == [message["content"] for message in spoken]
+    assert done.repairs == []
+
+
+def test_neighbours_of_one_role_become_one_message_results_first() -> None:
+    done = mended(user("go"), bot(use("a")), user("hurry"), user(gave("a", "ok")))
+    assert types(done) == [["text"], ["tool_use"], ["tool_result", "text"]]
+
+
+def test_a_list_ends_with_the_persons_side() -> None:
+    assert mended(user("go"), bot("done")).lines[-1].blocks[0]["text"] == "Continue."
+
+
+def test_a_list_that_begins_with_the_assistant_gets_a_beginning() -> None:
+    done = mended(bot("hello"), user("go"))
+    assert done.lines[0].role is Role.USER
+    assert done.repairs
+
+
+def test_a_call_without_a_result_is_answered_as_unknown_before_any_text() -> None:
+    done = mended(user("go"), bot(use("a"), use("b")), user(gave("a", "ok"), "and?"))
+    assert [block.get("tool_use_id") for block in done.lines[-1].blocks] == ["a", "b", None]
+    assert done.lines[-1].blocks[1]["is_error"]
+    assert "unknown" in done.lines[-1].blocks[1]["content"]
+    assert "b" in done.repairs[0]
+
+
+def test_a_call_at_the_very_end_is_answered() -> None:
+    assert types(mended(user("go"), bot(use("a")))) == [["text"], ["tool_use"], ["tool_result"]]
+
+
+def test_a_result_without_its_call_is_left_out_and_the_persons_words_stay() -> None:
+    done = mended(user("go"), bot("hm"), user(gave("ghost", "boo"), "never touch prod.cfg"))
+    assert done.lines[-1].blocks == ({"type": "text", "text": "never touch prod.cfg"},)
+    assert "ghost" in done.repairs[0]
+
+
+def test_results_come_in_the_order_of_the_calls_and_once() -> None:
+    done = mended(
+        user("go"), bot(use("a"), use("b")), user(gave("b", "2"), gave("a", "1"), gave("a", "again"))
+    )
+    assert [block["content"] for block in done.lines[-1].blocks] == ["1", "2"]
+
+
+def test_an_id_used_again_is_sent_as_a_fresh_one_with_its_result() -> None:
+    done = mended(
+        user("go"),
+        bot(use("t")),
+        user(gave("t", "first")),
+        bot(use("t"), use("t")),
+        user(gave("t", "2"), gave("t", "3")),
+    )
+    ids = [block["id"] for line in done.lines for block in line.blocks if block["type"] == "tool_use"]
+    assert ids == ["t", "t_2", "t_3"]
+    assert [block["content"] for block in done.lines[-1].blocks] == ["2", "3"]
+
+
+def test_an_empty_id_is_given_one() -> None:
+    done = mended(user("go"), bot(use("")), user(gave("", "ok")))
+    assert done.lines[1].blocks[0]["id"]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t"])
+def test_blank_text_is_never_sent_and_a_message_of_it_says_so(blank: str) -> None:
+    done = mended(user("go"), bot(blank), user("again"))
+    assert done.lines[1].blocks == ({"type": "text", "text": EMPTY},)
+    assert types(mended(user("go", blank), bot(blank, "hm"), user("x"))) == [["text"], ["text"], ["text"]]
+
+
+def test_blank_text_inside_a_result_goes_too() -> None:
+    blank = {"type": "text", "text": " "}
+    done = mended(user("go"), bot(use("a"), use("b")), user(gave("a", [blank]), gave("b", [blank, PICTURE])))
+    first, second = done.lines[-1].blocks
+    assert first["content"] == EMPTY
+    assert second["content"] == [PICTURE]
+
+
+def test_foreign_cache_marks_are_taken_off() -> None:
+    marked = {"type": "text", "text": "go", "cache_control": {"type": "ephemeral"}}
+    assert "cache_control" not in mended(user(marked)).lines[0].blocks[0]
+
+
+def test_thinking_without_a_signature_is_not_sent_and_signed_thinking_without_text_is() -> None:
+    done = mended(user("go"), bot(thought("", ""), thought("", "sig"), "hm"), user("x"))
+    assert done.lines[1].blocks == (thought("", "sig"), {"type": "text", "text": "hm"})
+
+
+def test_an_answer_never_ends_with_thinking() -> None:
+    redacted = {"type": "redacted_thinking", "data": "x"}
+    done = mended(user("go"), bot("hm", thought(), redacted), user("x"))
+    assert types(done)[1] == ["text"]
+    assert mended(user("go"), bot(thought()), user("x")).lines[1].blocks[0]["text"] == EMPTY
+
+
+def test_half_a_server_tools_pair_is_left_out_whole_pairs_stay() -> None:
+    assert types(mended(user("go"), bot(SERVER, FOUND, "hm"), user("x")))[1] == [
+        SERVER["type"],
+        FOUND["type"],
+        "text",
+    ]
+    assert types(mended(user("go"), bot(SERVER, "hm"), user("x")))[1] == ["text"]
+    assert types(mended(user("go"), bot(FOUND, "hm"), user("x")))[1] == ["text"]
+
+
+def sized(width: int, height: int) -> dict[str, Any]:
+    import base64
+    import struct
+
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", width, height)
+    data = base64.b64encode(head).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+
+
+def shown_pictures(done: Mended) -> Sequence[Any]:
+    return [block for line in done.lines for block in line.blocks if block["type"] == "image"]
+
+
+def test_the_oldest_pictures_over_the_most_become_a_line_of_text() -> None:
+    done = mended(user("go", *(sized(10 + at, 10) for at in range(5))), pictures=3)
+    assert len(shown_pictures(done)) == 3
+    assert done.lines[0].blocks[1]["text"] == "[picture, 10 × 10 px: in the archive]"
+
+
+def test_among_many_pictures_the_over_sized_become_a_line_of_text() -> None:
+    few = mended(user("go", sized(2400, 1), *(sized(9, 9) for _ in range(19))))
+    assert len(shown_pictures(few)) == 20
+    many = mended(user("go", sized(2400, 1), *(sized(9, 9) for _ in range(20))))
+    assert len(shown_pictures(many)) == 20
+    assert "2400 × 1 px" in many.lines[0].blocks[1]["text"]
+
+
+def test_pictures_inside_results_count_as_well() -> None:
+    done = mended(
+        user("go"),
+        bot(use("a")),
+        user(gave("a", [sized(1, 1), sized(2, 2)])),
+        bot("hm"),
+        user(sized(3, 3)),
+        pictures=2,
+    )
+    assert [part["type"] for part in done.lines[2].blocks[0]["content"]] == ["text", "image"]
