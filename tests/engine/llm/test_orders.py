@@ -8,7 +8,9 @@ import pytest
 
 from runs.engine.events import CallEnded, CallStatus, TurnAnswered
 from runs.engine.llm.rehearsal import scripts
+from runs.engine.llm.rehearsal.play import play as answer
 from runs.engine.llm.rehearsal.scripts.orders import changes
+from runs.engine.llm.rehearsal.wire import Place
 from runs.engine.messages import result_text, texts_of
 
 from .playing import Played, Remembering, contents, play, shell
@@ -104,9 +106,6 @@ def test_the_changed_files_end_as_the_script_says(demo: Played) -> None:
 
 def test_a_step_that_never_ran_is_made_good_in_the_end(tmp_path: Path) -> None:
     """An edit went missing (a person said: skip): the last runs see red and write the files as they have to be."""
-    from runs.engine.llm.rehearsal.play import play as answer
-    from runs.engine.llm.rehearsal.wire import Place
-
     script = scripts.get("orders")
     turn = next(turn for turn in range(1, script.length) if script.step(turn).mends)
     red = {"type": "tool_result", "tool_use_id": "t1", "content": "FAILED (failures=1)"}

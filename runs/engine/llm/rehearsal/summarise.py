@@ -20,9 +20,10 @@ SHARE = 0.85
 
 ORDER = "\n\nStop here and write a summary"
 KNOWN = "not to be repeated:"
+GO_ON = "Continue the work."
 """How the product's prompt begins, and what stands before the lines that it keeps by itself."""
 
-_LINE_MOST = 320
+_LINE_MOST = 600
 _ASKED = re.compile(r"(\d[\d,.]*)\s*(?:tokens|Tokens|词元|トークン)")
 _DECISION = re.compile(
     r"\b(decid\w*|because|therefore|instead|root cause|the cause|turns out|so the fix|must (?:not|be)|race|"
@@ -31,10 +32,8 @@ _DECISION = re.compile(
     re.IGNORECASE,
 )
 _DATA = re.compile(r"\b[A-Z][A-Z0-9]{1,15}[-_]\d{1,6}\b\s*[:=]\s*\S+|^\s*FACT\b|\bhttps?://\S+")
-_PROSE_DATA = re.compile(r"\b(?:remember|note that|keep in mind|for the record)\b", re.IGNORECASE)
-_TROUBLE = re.compile(
-    r"\b(?:error|traceback|failed|FAIL|AssertionError|exit (?:code|status) [1-9]|refused)\b", re.IGNORECASE
-)
+_PROSE_DATA = re.compile(r"\b(?:for the record|note that|merke|à noter|nota:)\b", re.IGNORECASE)
+_TROUBLE = re.compile(r"\b(?:Traceback|FAIL(?:ED)?|\w*Error|ERROR|exit (?:code|status) [1-9]\d*)\b")
 _TRANSCRIPT = re.compile(r"^\s*(?:\[?(?:user|assistant|tool|person)\b[^:\]]*\]?[:>]\s*)", re.IGNORECASE)
 _HEADINGS = {
     "en": ("Goal", "Decisions and why", "Exact data", "Troubles", "Files changed", "State: last steps"),
@@ -102,13 +101,17 @@ def _sort(block: Mapping[str, Any], role: str, found: _Found, *, first: bool) ->
             lines = list(_lines(block["text"]))
             found.words.append(" ".join(lines))
             found.decisions.extend(line for line in lines if _DECISION.search(line))
-            _pick(lines, found)
+            found.data.extend(_data(lines))
         case "tool_use" if block["name"] in _WRITERS:
             found.files.append(str(block["input"].get("path", "")))
         case "tool_result":
             for inner in blocks_of(block.get("content") or []):
                 if inner["type"] == "text":
-                    _pick(list(_lines(inner["text"])), found)
+                    lines = list(_lines(inner["text"]))
+                    found.data.extend(_data(lines))
+                    found.troubles.extend(
+                        line for line in lines if _TROUBLE.match(line) and not _DATA.search(line)
+                    )
 
 
 def _sort_said(text: str, found: _Found, first: bool) -> None:
@@ -118,14 +121,14 @@ def _sort_said(text: str, found: _Found, first: bool) -> None:
     if text.startswith("<summary"):
         _sort_summary(_LEDGER.sub("", text), found)
         return
-    lines = list(_lines(text))
+    lines = [line for line in _lines(text) if line != GO_ON]
     found.goal.extend(lines[:4] if first else ())
-    _pick(lines, found)
+    found.data.extend(_data(lines))
 
 
 def _sort_summary(text: str, found: _Found) -> None:
-    """Lines of an earlier summary go back to the sections they stood in; its state is no longer one."""
-    places = (found.goal, found.decisions, found.data, found.troubles, found.files, found.decisions)
+    """Lines of an earlier summary go back to the sections they stood in; where things stood then is over."""
+    places: tuple[list[str], ...] = (found.goal, found.decisions, found.data, found.troubles, found.files, [])
     kept: list[str] = found.data
     for line in text.splitlines():
         title = line.removeprefix("## ").strip()
@@ -136,12 +139,8 @@ def _sort_summary(text: str, found: _Found) -> None:
             kept.append(line[2:])
 
 
-def _pick(lines: Iterable[str], found: _Found) -> None:
-    for line in lines:
-        if _DATA.search(line) or _PROSE_DATA.search(line):
-            found.data.append(line)
-        elif _TROUBLE.search(line):
-            found.troubles.append(line)
+def _data(lines: Iterable[str]) -> Iterator[str]:
+    return (line for line in lines if _DATA.search(line) or _PROSE_DATA.search(line))
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -155,9 +154,9 @@ def _written(headings: Sequence[str], found: _Found, room: int, known: set[str])
     """Sections in order; each has a share of the room, the exact data first choice of it."""
     sections = (
         (headings[0], found.goal, 0.20),
-        (headings[1], found.decisions[-24:], 0.25),
-        (headings[2], found.data, 0.60),
-        (headings[3], found.troubles[-8:], 0.12),
+        (headings[1], _newest(found.decisions, int(room * 0.35)), 0.35),
+        (headings[2], _each_once(found.data), 0.50),
+        (headings[3], _newest(found.troubles, int(room * 0.08)), 0.08),
         (headings[4], found.files, 0.10),
         (headings[5], found.words[-6:], 0.25),
     )
@@ -169,6 +168,20 @@ def _written(headings: Sequence[str], found: _Found, room: int, known: set[str])
             parts.append("\n".join([f"## {heading}", *(f"- {line}" for line in kept)]))
             left -= count.text(parts[-1])
     return "\n\n".join(parts) or f"## {headings[0]}\n- {found.words[-1] if found.words else '…'}"
+
+
+def _newest(lines: Sequence[str], room: int) -> list[str]:
+    """As many of the last lines as fit, in their order."""
+    return list(_fitting(reversed(list(dict.fromkeys(lines))), room))[::-1]
+
+
+def _each_once(lines: Iterable[str]) -> list[str]:
+    """One line for each thing that is named, however often and in whatever quotes it was printed."""
+    named: dict[str, str] = {}
+    for line in lines:
+        found = _DATA.search(line)
+        named.setdefault(found[0].strip("'\"]),;") if found else line, line)
+    return list(named.values())
 
 
 def _fitting(lines: Iterable[str], room: int) -> Iterator[str]:
