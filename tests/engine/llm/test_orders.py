@@ -28,6 +28,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory, sandbox: Remembering) -> Play
     return play("orders", tmp_path_factory.mktemp("demo"), sandbox, policy="demo", limit=24_000)
 
 
+@pytest.fixture(scope="module")
+def tight(tmp_path_factory: pytest.TempPathFactory, sandbox: Remembering) -> Played:
+    return play("orders", tmp_path_factory.mktemp("tight"), sandbox, policy="default", limit=16_000)
+
+
 def test_its_tests_are_red_before(tmp_path: Path) -> None:
     scripts.get("orders").make_workspace(tmp_path)
     code, output = shell(SUITE, tmp_path)
@@ -57,10 +62,9 @@ def test_the_tests_that_were_there_are_unchanged(demo: Played, tmp_path: Path) -
 
 
 def test_the_small_window_is_cleared_and_compacted_the_large_one_never(
-    demo: Played, sandbox: Remembering, tmp_path: Path
+    demo: Played, tight: Played, sandbox: Remembering, tmp_path: Path
 ) -> None:
-    tight = play("orders", tmp_path / "tight", sandbox, policy="default", limit=16_000)
-    wide = play("orders", tmp_path / "wide", sandbox, policy="default", limit=200_000)
+    wide = play("orders", tmp_path, sandbox, policy="default", limit=200_000)
     assert demo.edits["clear_results"] >= 2
     assert demo.edits["compact"] >= 3
     assert demo.edits["offload"] >= 1
@@ -72,8 +76,7 @@ def test_the_small_window_is_cleared_and_compacted_the_large_one_never(
         assert {path: contents(other.workspace)[path] for path in changes.CHANGED} == final
 
 
-def test_forgetting_costs_calls_that_can_be_seen(demo: Played, sandbox: Remembering, tmp_path: Path) -> None:
-    tight = play("orders", tmp_path, sandbox, policy="default", limit=16_000)
+def test_forgetting_costs_calls_that_can_be_seen(demo: Played, tight: Played) -> None:
     assert calls_of(tight) > calls_of(demo) >= sum(len(step(demo, turn)) for turn in range(1, demo.turns + 1))
 
 
