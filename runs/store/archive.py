@@ -130,7 +130,7 @@ def announce(run_id: int, kind: str, data: Mapping[str, Any]) -> int:
         if row is None:
             raise Run.DoesNotExist(f"There is no run {run_id}.")
         head = chain.Head(run_id=run_id, slug=row[2], next_seq=row[0] - 1, hash=row[1])
-        lease.advance(chain.write(head, [chain.Line(kind=kind, data=data)], sql.now()))
+        lease.move_head(chain.write(head, [chain.Line(kind=kind, data=data)], sql.now()))
     return head.next_seq
 
 

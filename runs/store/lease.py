@@ -97,11 +97,11 @@ def _take(run_id: int, owner: str, state: str, to: str, term: int, crashed: bool
         lines.insert(0, chain.Line(kind="run.state", data={"from": state, "to": to, "reason": ""}))
         sql.execute("UPDATE runs_run SET reason = '' WHERE id = %s", [run_id])
     head = chain.Head(run_id=run_id, slug=slug, next_seq=next_seq, hash=head_hash)
-    advance(chain.write(head, lines, sql.now()))
+    move_head(chain.write(head, lines, sql.now()))
     return Claim(run_id=run_id, slug=slug, owner=owner, term=term + 1, crash_streak=streak)
 
 
-def advance(head: chain.Head) -> None:
+def move_head(head: chain.Head) -> None:
     """Move the run's row to the new head of its chain."""
     statement = "UPDATE runs_run SET next_seq = %s, head_hash = %s WHERE id = %s"
     sql.execute(statement, [head.next_seq, head.hash, head.run_id])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from django.db import IntegrityError
 
 from runs.engine import events as ev
-from runs.engine.messages import canonical, sha256
+from runs.engine.messages import Author, Kind, Role, canonical, sha256
 from runs.models import Blob, Call, Edit, Episode, Event, Frame, Message, Note, Run, Spend, Turn, Version
-from runs.store import archive, blobs, lease, sql
+from runs.store import archive, blobs
 from runs.store.batch import OutOfStep
-from runs.store.chain import Line, link
 from tests.builders import Building, a_person, a_run
 from tests.story import Call as Asked
 from tests.story import Step
@@ -19,10 +21,6 @@ pytestmark = pytest.mark.django_db
 
 def building() -> Building:
     return Building.start(a_person(), limit=24_000, goal="Find it.", title="Find it", llm="rehearsal")
-
-
-def claim_of(run: Run) -> lease.Claim:
-    return lease.Claim(run_id=run.pk, slug=run.slug, owner=run.lease_owner, term=run.term)
 
 
 READ = Asked(name="read_file", input={"path": "a.py"}, result="line\n" * 200)
@@ -189,9 +187,7 @@ def test_what_a_tool_reports_is_written_with_its_end_and_before_it() -> None:
     assert kinds == ["call.ended", "recall.asked"]
 
 
-def _answer() -> tuple[object, ...]:
-    from runs.engine.messages import Author, Kind, Role
-
+def _answer() -> tuple[Any, ...]:
     return (Role.ASSISTANT, Author.LLM, Kind.ANSWER, [{"type": "text", "text": "ok"}])
 
 
@@ -214,72 +210,30 @@ def test_typing_is_never_stored() -> None:
         archive.append(building().claim, ev.Delta(turn=1, text="hel"))
 
 
-def test_every_event_is_chained_to_the_one_before() -> None:
-    run = a_run(turns=6)
-    before = ""
-    for seq, event in enumerate(Event.objects.filter(run=run).order_by("seq"), 1):
-        line = Line(kind=event.kind, data=event.data, turn=event.turn)
-        assert event.seq == seq
-        assert event.hash == link(before, slug=run.slug, seq=seq, line=line, at=event.at)
-        before = event.hash
-    assert (run.head_hash, run.next_seq) == (before, seq + 1)
+def test_nothing_is_written_twice() -> None:
+    made = building()
+    made.take(Step(words="I look.", calls=(SHELL,)))
+    before = Run.objects.get(pk=made.run.pk)
+    call = made._planned(SHELL, 0)
+    twice: list[ev.Event] = [
+        ev.CallStarted(turn=1, call=call),
+        made._ended(call, SHELL),
+        ev.TurnLost(turn=1, attempt=1, reason="too late"),
+        ev.TurnClosed(turn=1, message=None, window=1, limit=1, parts={}, cost=0, estimated=False),
+    ]
+    for event in twice:
+        with pytest.raises(OutOfStep):
+            archive.append(made.claim, event)
+    after = Run.objects.get(pk=made.run.pk)
+    assert (after.next_seq, after.sums, after.head_hash) == (before.next_seq, before.sums, before.head_hash)
 
 
-def test_an_end_says_when_and_a_say_takes_it_back() -> None:
-    run = a_run(turns=1, order="")
-    claim = claim_of(run)
-    archive.append(claim, state=archive.StateChange(state="done"))
-    ended = Run.objects.get(pk=run.pk)
-    assert ended.ended_at is not None
-    archive.append(claim, state=archive.StateChange(state="ready", reason=""))
-    again = Run.objects.get(pk=run.pk)
-    assert (again.state, again.ended_at) == ("ready", None)
-    told = Event.objects.filter(run=run, kind="run.state").order_by("-seq")[0]
-    assert told.data == {"from": "done", "to": "ready", "reason": ""}
-
-
-def test_a_state_that_does_not_change_is_no_event() -> None:
-    run = a_run(turns=1, order="")
-    archive.append(claim_of(run), state=archive.StateChange(state="running"))
-    assert Run.objects.get(pk=run.pk).next_seq == run.next_seq
-
-
-def test_only_what_a_person_asks_is_written_without_owning_the_run() -> None:
-    run = a_run(turns=1, order="")
-    assert (
-        archive.announce(run.pk, "order.asked", {"order": 1, "state": "pending", "reason": ""})
-        == run.next_seq
-    )
-    with pytest.raises(ValueError, match="Only the owner"):
-        archive.announce(run.pk, "turn.closed", {})
-
-
-def test_owner_and_page_may_write_at_the_same_time() -> None:
-    import threading
-
-    from django.db import connection
-
-    run = a_run(turns=1, order="")
-    claim = claim_of(run)
-
-    def ask() -> None:
-        for number in range(20):
-            archive.announce(run.pk, "order.asked", {"order": number, "state": "pending", "reason": ""})
-        connection.close()
-
-    page = threading.Thread(target=ask)
-    page.start()
-    for _ in range(20):
-        archive.append(claim, ev.SpinSeen(turn=1, name="read_file", times=3))
-    page.join()
-    after = Run.objects.get(pk=run.pk)
-    assert after.next_seq == run.next_seq + 40
-    from runs.store.verify import verify
-
-    assert verify(after).ok
-
-
-def test_moments_are_cut_to_milliseconds_so_that_hashes_survive_any_database() -> None:
-    assert sql.now().microsecond % 1000 == 0
-    assert sql.iso(sql.now()).endswith("Z")
-    assert len(sql.iso(sql.now())) == len("2026-11-29T20:54:00.123Z")
+def test_a_message_number_that_is_taken_is_refused_with_all_that_came_with_it() -> None:
+    made = building()
+    made.say("One.")
+    before = Event.objects.count()
+    made.message -= 1
+    with pytest.raises(IntegrityError):
+        made.say("Two.")
+    assert Event.objects.count() == before
+    assert Message.objects.filter(run=made.run).count() == 2
