@@ -260,13 +260,17 @@ def marks(policy: Policy, limit: int, window: int, step: float | None) -> tuple[
 
 
 def _label(at: int, shares: Sequence[float]) -> tuple[str, float]:
-    """Where a mark's words stand, so that neighbours do not run into each other or off the gauge."""
-    share = shares[at]
-    if at and share - shares[at - 1] < NEAR:
-        return ("end", 1.0) if share > 0.88 else ("start", share)
-    if at + 1 < len(shares) and shares[at + 1] - share < NEAR:
-        return "end", share
-    return ("end", 1.0) if share > 0.9 else ("middle", share)
+    """Where a mark's words stand, so that neighbours do not run into each other or off the gauge. "" where the hard
+    mark has no room: its tick stays, and the chart names it."""
+    share, last = shares[at], at == len(shares) - 1
+    crowded = at > 0 and share - shares[at - 1] < NEAR
+    if crowded and last:
+        return "", share
+    if crowded:
+        return ("end", 1.0) if share > 0.7 else ("start", share)
+    if not last and shares[at + 1] - share < NEAR:
+        return ("end", share) if share > 0.3 else ("start", share)
+    return ("end", 1.0) if share > 0.86 else ("middle", share)
 
 
 def _money(run: Run, policy: Policy, elapsed: float) -> Money:

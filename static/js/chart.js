@@ -1,5 +1,5 @@
 // The context chart: window by turn, stacked by the ten parts. uPlot keeps scales, axis and cursor.
-import { add, addEdit, domainEnd, empty, indexOf, kilo, dollars, load, percent, projection } from "./chart_data.js";
+import { add, addEdit, domainEnd, empty, indexOf, kilo, load, percent, projection } from "./chart_data.js";
 import { draw, palette } from "./chart_draw.js";
 import { Over } from "./chart_over.js";
 import { go, last, over, page, view } from "./state.js";
@@ -19,7 +19,7 @@ function top() {
 }
 
 function label(value) {
-  if (model.unit === "cost") return dollars(value);
+  if (model.unit === "cost") return `$${Number(value.toFixed(4))}`;
   return model.unit === "share" ? `${Math.round((value / (model.data.limit || 1)) * 100)} %` : kilo(value);
 }
 
@@ -55,6 +55,8 @@ function build() {
   chart?.destroy();
   plot.querySelector(".layer")?.remove();
   chart = new window.uPlot(options(), [model.data.turns, model.data.window], plot);
+  chart.root.setAttribute("role", "img");
+  chart.root.setAttribute("aria-label", plot.dataset.summary);
   const icons = document.querySelector(".chart-head use").getAttribute("href").split("#")[0];
   layer = new Over(plot, { icons, compactions: page.dataset.compactionUrl, pick: (x) => pick(turnAt(x - chart.over.offsetLeft)) });
   chart.over.addEventListener("click", () => model.hover !== null && pick(model.hover));

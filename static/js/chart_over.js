@@ -73,6 +73,7 @@ export class Over {
       const name = edit.kind === "clear" ? "Clear" : `Compaction ${edit.number}`;
       flag.title = `${name}, turn ${edit.turn}: ${kilo(edit.before)} → ${kilo(edit.after)}`;
       flag.setAttribute("aria-label", flag.title);
+      flag.tabIndex = -1; // the chart is one stop; [ and ] go from fold to fold, and the feed links to each
       const number = edit.kind === "clear" ? "C" : String(edit.number);
       flag.append(make("b", "", last === edit ? number : `${number}–${last.number || "C"}`));
       if (last === edit) flag.append(make("span", "", `${kilo(edit.before)} → ${kilo(edit.after)}`));

@@ -161,6 +161,12 @@ export function start() {
     for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
     opened.clear();
   });
+  // Older turns come in above: what is being read stays where it is.
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target.id !== "older") return;
+    const below = scroll.scrollHeight - scroll.scrollTop;
+    document.addEventListener("htmx:afterSwap", () => (scroll.scrollTop = scroll.scrollHeight - below), { once: true });
+  });
   document.addEventListener("htmx:load", ({ target }) => oneStop(target));
   oneStop(scroll);
   if (view.turn === null) toEnd();
