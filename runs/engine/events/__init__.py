@@ -1,0 +1,85 @@
+"""What a run reports while it works. The engine yields these; the store keeps them, pages show them.
+
+`kind` and the keys of `data()` are a contract (scripts read them); payloads that are stored elsewhere (bodies,
+versions) travel as attributes and never in `data()`.
+"""
+
+from .base import Event
+from .edits import (
+    Checked,
+    CompactionFailed,
+    CompactionStarted,
+    WindowEdited,
+)
+from .lines import (
+    NoteChanged,
+    NoticeGiven,
+    Recalled,
+    Repaired,
+    Said,
+    SpinSeen,
+    ValveReached,
+)
+from .turns import (
+    CallEnded,
+    CallStarted,
+    Delta,
+    LlmRetry,
+    PlannedCall,
+    TurnAnswered,
+    TurnClosed,
+    TurnLost,
+    TurnOpened,
+)
+from .values import (
+    PARTS,
+    CallStatus,
+    Edit,
+    Effect,
+    Episode,
+    Form,
+    Frame,
+    Item,
+    Note,
+    Parts,
+    Trigger,
+    Usage,
+    Version,
+)
+
+__all__ = [
+    "CallEnded",
+    "CallStarted",
+    "CallStatus",
+    "Checked",
+    "CompactionFailed",
+    "CompactionStarted",
+    "Delta",
+    "Edit",
+    "Effect",
+    "Episode",
+    "Event",
+    "Form",
+    "Frame",
+    "Item",
+    "LlmRetry",
+    "Note",
+    "NoteChanged",
+    "NoticeGiven",
+    "PARTS",
+    "Parts",
+    "PlannedCall",
+    "Recalled",
+    "Repaired",
+    "Said",
+    "SpinSeen",
+    "Trigger",
+    "TurnAnswered",
+    "TurnClosed",
+    "TurnLost",
+    "TurnOpened",
+    "Usage",
+    "ValveReached",
+    "Version",
+    "WindowEdited",
+]
