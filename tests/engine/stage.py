@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from runs.engine import tokens
-from runs.engine.assemble import Parts, assemble
+from runs.engine.assemble import Parts, assemble, shape_of
 from runs.engine.events import Delta, Effect, Event, Item, Usage, Version
 from runs.engine.loop import Agent
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
-from runs.engine.messages import Author, Block, Kind, Message, Role, text
+from runs.engine.messages import Author, Block, Kind, Message, Role, text, texts_of
 from runs.engine.middleware.base import Numbers, Technique
 from runs.engine.policy import Policy, preset
 from runs.engine.ports import Answer, Cancel, Capability, Price, Request, Tool, ToolContext, ToolResult
 from runs.engine.sandbox.none import Off
+from runs.engine.window.render import frame_of
 from tests.cases.ground import Ground, lay
 
 from .strict import StrictArchive
@@ -81,6 +82,14 @@ def laid(
     desk = ground.desk
     desk.policy = preset("default").changed(**{"compact": {"min_new_turns": 1}, **sections})
     ground.llm.capability = replace(ground.llm.capability, thinking=thinking)
+    old = desk.frame
+    desk.frame = desk.gauge.frame = frame_of(
+        llm=old.llm,
+        system=texts_of(old.system),
+        tools=old.tools,
+        params=old.params["request"],
+        shape=shape_of(desk.policy, limit),
+    )
     return ground
 
 

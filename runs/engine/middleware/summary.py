@@ -14,6 +14,7 @@ from ..messages import Kind, Message, calls_of, canonical, clean, result_text, r
 from ..policy.model import smaller
 from ..ports import Answer, Request
 from ..window.head import notes_text
+from ..window.ledger import FILES
 from ..window.versions import Entry
 from .base import Desk
 
@@ -78,7 +79,7 @@ def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
     """A transcript in one message, without tools; in parts that fit, each folded into the next."""
     context = desk.llm.capability.context
     answer = min(int(desk.frame.params["request"]["max_tokens"]), context // 4)
-    episode = smaller(desk.policy.episode.tokens, desk.policy.episode.share, desk.limit)
+    episode = min(smaller(desk.policy.episode.tokens, desk.policy.episode.share, desk.limit), context // 6)
     room = int((0.9 * context - answer - episode - _size(desk, prompt)) / max(1.0, desk.gauge.ratio))
     so_far = Summary()
     for part in _parts([_flat(entry.message) for entry in span], max(room, context // 8)):
@@ -168,9 +169,11 @@ def judged(answer: Answer) -> Summary:
 
 
 def without_known(body: str, known: str) -> str:
-    """The summary less the lines that the ledger holds, else they multiply with each summary."""
+    """The summary less the lines that the ledger holds, and less its own lists of files as they were at the time of
+    an earlier one: else they multiply with each summary."""
     lines = {line.partition(": ")[2].strip() for line in known.splitlines()} | set(known.splitlines())
-    return "\n".join(line for line in body.splitlines() if line.strip(" -*•") not in lines or not line.strip())
+    kept = [line for line in body.splitlines() if line.strip(" -*•") not in lines or not line.strip()]
+    return "\n".join(line for line in kept if not line.strip(" -*•").startswith(FILES))
 
 
 def is_work(entry: Entry) -> bool:

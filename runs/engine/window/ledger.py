@@ -24,6 +24,9 @@ _ERROR = re.compile(r"^.*\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAI
 _EXIT = re.compile(r"\bexit(?: code)?[ :=]+(-?\d+)")
 _READ = ("read_file", "list_files", "search_files")
 _WRITE = ("write_file", "edit_file")
+FILES = ("files written: ", "files read: ")
+"""What the lines of grouped files begin with."""
+
 _SECTIONS = ("files written", "files read", "commands", "errors", "urls", "values")
 
 
