@@ -1,0 +1,104 @@
+"""What of an answer may stand in the archive, and which of its calls may run."""
+
+from __future__ import annotations
+
+import pytest
+
+from runs.engine.events import Effect, Usage
+from runs.engine.intake import is_cut, message, sent_back, take
+from runs.engine.messages import Block, Counted, text
+from runs.engine.ports import Answer, Capability
+from runs.engine.tools import Toolbox, standard
+
+from .stage import answer, laid, talk, thought, use
+
+BOX = Toolbox(standard())
+
+
+def taken(given: Answer, used: tuple[str, ...] = ()) -> tuple[list[Block], list[str]]:
+    found = take(given, BOX, used, 3, "r-stage")
+    return list(found.content), [call.id for call in found.calls]
+
+
+def test_an_answer_is_kept_as_it_is_and_its_calls_are_planned() -> None:
+    given = answer(thought(), "I look", use("a"), use("b", "run_command", command="ls"))
+    content, calls = taken(given)
+    assert content == list(given.content)
+    assert calls == ["a", "b"]
+    plan = take(given, BOX, (), 3, "r-stage").calls
+    assert [call.effect for call in plan] == [Effect.PURE, Effect.EFFECTFUL]
+    assert len({call.key for call in plan}) == 2
+
+
+@pytest.mark.parametrize(
+    "stop", ["max_tokens", "model_context_window_exceeded", "end_turn", "pause_turn", "refusal"]
+)
+def test_calls_run_only_when_the_llm_stopped_in_order_to_call(stop: str) -> None:
+    content, calls = taken(answer("I begin", use("a"), stop=stop))
+    assert content == [text("I begin")]
+    assert calls == []
+
+
+def test_thinking_before_a_call_that_is_dropped_goes_with_it() -> None:
+    assert taken(answer("I begin", thought(), use("a"), stop="max_tokens"))[0] == [text("I begin")]
+
+
+def test_nothing_but_thinking_or_blanks_is_nothing() -> None:
+    assert taken(answer(thought(), "  \n", stop="end_turn"))[0] == []
+    assert taken(answer())[0] == []
+
+
+def test_blank_text_is_left_out() -> None:
+    assert taken(answer(" ", "I look", ""))[0] == [text("I look")]
+
+
+def test_ids_are_unique_within_the_answer_and_the_run() -> None:
+    content, calls = taken(answer(use("x"), use("x"), use("y"), use("")), used=("y", "x_2"))
+    assert calls == ["x", "x_3", "y_2", "call_2"]
+    assert [block["id"] for block in content] == calls
+
+
+@pytest.mark.parametrize("given", ["a string", ["a", "list"], None, 7])
+def test_an_input_that_is_no_object_becomes_an_empty_one(given: object) -> None:
+    content, _ = taken(answer({**use("a"), "input": given}))
+    assert content[0]["input"] == {}
+    assert take(answer({**use("a"), "input": given}), BOX, (), 1, "r").calls[0].input == {}
+
+
+def test_what_no_database_takes_is_made_visible() -> None:
+    content, _ = taken(answer("bad \ud835 end\x00", use("a", n=float("nan"))))
+    assert content[0]["text"] == "bad � end␀"
+    assert content[1]["input"] == {"n": "nan"}
+
+
+def test_an_unknown_tool_is_planned_and_will_only_be_told_so() -> None:
+    plan = take(answer(use("a", "levitate")), BOX, (), 1, "r").calls
+    assert plan[0].effect is Effect.PURE
+
+
+def test_which_answers_are_cut() -> None:
+    assert [
+        is_cut(answer("x", stop=stop)) for stop in ("max_tokens", "model_context_window_exceeded", "end_turn")
+    ] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("thinking", "told"), [("none", 1_000), ("manual", 1_000), ("adaptive", 30_000), ("bound", 30_000)]
+)
+def test_thinking_counts_for_the_next_prompt_only_where_it_is_sent_back(thinking: str, told: int) -> None:
+    capability = Capability(llm="x", context=1, max_output=1, thinking=thinking)
+    assert sent_back(Usage(output=30_000, thinking=29_000), capability) == told
+
+
+def test_a_whole_answer_is_measured_and_a_part_of_one_estimated() -> None:
+    desk = laid(talk(1)).desk
+    given = answer("I look", use("a"), usage=Usage(output=77))
+    whole = message(desk, given, given.content)
+    assert (whole.tokens, whole.counted, whole.number) == (77, Counted.USAGE, 4)
+    part = message(desk, given, given.content[:1])
+    assert part.counted is Counted.ESTIMATE
+    assert 0 < part.tokens < 20
