@@ -30,6 +30,7 @@ LOOKS = [
 ]
 CHROMIUMS = ("chromium", "google-chrome", "google-chrome-stable")
 FOREIGN = ("AGENTDASH_", "ANTHROPIC_", "REDIS_URL", "DATABASE_URL")
+OVER = ("done", "failed", "stopped")
 SETTLE_MS = 350
 LISTEN = """addEventListener("securitypolicyviolation", (e) =>
   console.error(`refused by policy: ${e.violatedDirective} ${e.blockedURI}`))"""
@@ -217,7 +218,7 @@ def _started(pace: str) -> Run:
 
 def _rehearsed() -> Run:
     run = _started("fast")
-    _until(run, lambda: run.state in ("done", "failed", "stopped"), seconds=240)
+    _until(run, lambda: run.state in OVER, seconds=240)
     return run
 
 
@@ -236,7 +237,7 @@ def _stopped(run: Run) -> None:
     from runs import control
 
     control.order(local(), run, "stop_now")
-    _until(run, lambda: run.state == "stopped")
+    _until(run, lambda: run.state in OVER)
 
 
 def _others() -> dict[str, Run]:

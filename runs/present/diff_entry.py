@@ -38,6 +38,7 @@ def entry(run: Run, edit: Edit, key: str) -> Entry:
     if row is None:
         raise LookupError(f"There is no entry {key} in edit {edit.number}.")
     before, after = _texts(found, row)
+    who = found.message(row.message).author.value if row.message else "product"
     lost = (
         _lost(found, before) if row.fate in (Fate.FOLDED, Fate.DROPPED, Fate.CLEARED, Fate.OFFLOADED) else []
     )
@@ -46,11 +47,11 @@ def entry(run: Run, edit: Edit, key: str) -> Entry:
         name=found.name(row),
         turn=found.turn(key),
         row=row,
-        who=found.message(row.message).author.value if row.message else "product",
+        who=who,
         lines=tuple(_lines(row, before, after, lost)),
         lost=tuple(lost[:MOST_LOST]),
         lost_more=max(len(lost) - MOST_LOST, 0),
-        said=_where(run, edit, row),
+        said=_where(run, edit, row, who),
     )
 
 
@@ -88,13 +89,15 @@ def _lost(found: Found, text: str) -> list[str]:
     return [word for word in diff_text.identifiers(text) if word not in left and word not in tools]
 
 
-def _where(run: Run, edit: Edit, row: Row) -> str:
+def _where(run: Run, edit: Edit, row: Row, who: str) -> str:
     """Where the entry went, in a sentence."""
     size = f"{row.tokens_after:,} tokens"
     match row.fate:
         case Fate.FOLDED:
             told = Episode.objects.filter(run=run, number=edit.episode or 0).first()
             return f"folded into summary {told.number}" if told else "folded"
+        case Fate.CLEARED if who == "llm":
+            return f"its thinking is left out, {size} stand: it was bound to what stood before it"
         case Fate.CLEARED:
             return f"a marker of {size} stands in its place"
         case Fate.OFFLOADED:

@@ -31,7 +31,7 @@ STEP = 2
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
     """What estimates are made from. `window`: the total as measured, `growth`: tokens a turn adds, `fixed`: system
-    prompt and tools, `ratio`: what was measured to what we would estimate."""
+    prompt and tools, `ratio`: what was measured to what we would estimate, `notes`: what a new head says of them."""
 
     entries: tuple[Sized, ...]
     sizes: Sizes
@@ -42,6 +42,7 @@ class Ground:
     turn: int
     price: Price | None
     episode: int
+    notes: int
     stubs: Mapping[int, Sized]
     fixed: tuple[int, int]
     ratio: float
@@ -86,7 +87,7 @@ def estimates(ground: Ground) -> list[Estimate]:
 def clear_all(ground: Ground) -> Estimate:
     """What Clear would leave: the goal, the person's messages, the pins, the notes."""
     head = _first(ground, ground.entries)
-    return _made(ground, "wipe", 0, [*head, *_notes(ground)], written=0, start=len(ground.entries))
+    return _made(ground, "wipe", 0, head, written=0, start=len(ground.entries))
 
 
 def _estimate(ground: Ground, method: str, keep: int) -> Estimate:
@@ -94,7 +95,7 @@ def _estimate(ground: Ground, method: str, keep: int) -> Estimate:
         after = _cleared(ground, ground.entries, keep)
         return _made(ground, method, keep, after, written=0, start=len(ground.entries))
     start = messages_start([sized.entry for sized in ground.entries], keep)
-    head = [*_first(ground, ground.entries[:start]), *_notes(ground)]
+    head = _first(ground, ground.entries[:start])
     tail = ground.entries[start:]
     kept = _cleared(ground, tail, 0) if method == "both" else list(tail)
     return _made(ground, method, keep, [*head, *kept], written=_episode(ground), start=start)
@@ -103,11 +104,6 @@ def _estimate(ground: Ground, method: str, keep: int) -> Estimate:
 def _first(ground: Ground, span: Sequence[Sized]) -> list[Sized]:
     by_number = {sized.number: sized for sized in span}
     return [by_number[item.message] for item in kept_first(sized.entry for sized in span)]
-
-
-def _notes(ground: Ground) -> list[Sized]:
-    """The notes of the new head are about as long as those of the last one."""
-    return [sized for sized in ground.entries if sized.entry.message.kind is Kind.NOTES][-1:]
 
 
 def _episode(ground: Ground) -> int:
@@ -144,6 +140,7 @@ def _made(
 ) -> Estimate:
     raw = parts_of(*ground.fixed, window)
     raw["episodes"] += written
+    raw["notes"] += 0 if method == "clear" else ground.notes
     parts = {name: round(raw[name] * ground.ratio) for name in PARTS}
     after = sum(parts.values())
     rewritten = after - round(_unchanged(ground, window) * ground.ratio)

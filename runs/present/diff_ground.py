@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from runs.models import Episode, Run
+from runs.engine import events, tokens
+from runs.engine.policy.model import smaller
+from runs.engine.window.head import notes_text
+from runs.models import Episode, Note, Run
 from runs.store import page_reads
 
 from . import diff_window
@@ -32,7 +35,29 @@ def ground(run: Run) -> Ground | None:
         turn=run.turn_no,
         price=price_of(run.llm),
         episode=episode.tokens if episode else 0,
+        notes=_notes(run, last.limit),
         stubs=stubs(entries, sizes),
         fixed=fixed,
         ratio=window / max(sum(parts_of(*fixed, entries).values()), 1),
+    )
+
+
+def _notes(run: Run, limit: int) -> int:
+    """Tokens of the notes as a new head would hold them."""
+    policy = policy_of(run).notes
+    most = smaller(policy.tokens, policy.share, limit)
+    newest = {row.number: row for row in Note.objects.filter(run=run).order_by("number", "revision")}
+    return tokens.estimate(notes_text([_note(row) for row in newest.values()], most))
+
+
+def _note(row: Note) -> events.Note:
+    return events.Note(
+        number=row.number,
+        revision=row.revision,
+        section=row.section,
+        text=row.text,
+        state=row.state,
+        author=row.author,
+        by=row.by,
+        turn=row.turn,
     )

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from runs.engine.policy.model import from_mapping
 from runs.models import ENDED, Run, State
 
 from .fleet_doing import Doing, doing
-from .fleet_spark import Spark, spark
-from .vitals import Status, policy_of, status
+from .fleet_spark import Line, Spark, sparks
+from .vitals import Status, status
 
 NEEDS = ("spin", "disk")
 """Reasons of a pause that no person gave: somebody has to look."""
@@ -70,7 +73,9 @@ class Row:
 
     @property
     def workspace(self) -> str:
-        return PurePath(self.run.workspace).name
+        """The folder's name; '' for one that was made for the run and is called like it."""
+        name = PurePath(self.run.workspace).name
+        return "" if name == self.run.slug else name
 
     @property
     def past_mark(self) -> bool:
@@ -108,16 +113,18 @@ class Fleet:
     per_hour: int
     spent: int
     at_work: int
+    version: str
 
-    @property
-    def version(self) -> str:
-        """One short string for the list: equal strings mean that nothing is to be swapped."""
-        rows = "|".join(f"{row.run.slug}:{row.version}" for row in self.rows)
-        return hashlib.sha256(f"{self.total}|{rows}".encode()).hexdigest()[:16]
+
+def version(runs: QuerySet[Run], group: str = "", text: str = "") -> str:
+    """One short string for the list, by a glance at the runs: the same string means that nothing is to be swapped."""
+    seen = list(runs.order_by("pk").values_list("pk", "next_seq", "state"))
+    return hashlib.sha256(f"{group}|{text}|{seen}".encode()).hexdigest()[:16]
 
 
 def fleet(runs: QuerySet[Run], group: str = "", text: str = "") -> Fleet:
     """Rows of `runs`, by group and by words of title, slug, llm, workspace; counts are of all of them."""
+    shows = version(runs, group, text)
     rows = sorted(_rows(list(runs)), key=_attention)
     groups = tuple(_group(look, rows) for look in GROUPS)
     shown = [row for row in rows if (not group or row.group == group) and _matches(row, text)]
@@ -128,6 +135,7 @@ def fleet(runs: QuerySet[Run], group: str = "", text: str = "") -> Fleet:
         per_hour=sum(row.per_hour or 0 for row in rows),
         spent=sum(row.spent for row in rows),
         at_work=sum(row.run.state == State.RUNNING for row in rows),
+        version=shows,
     )
 
 
@@ -138,21 +146,27 @@ def _group(look: Look, rows: Sequence[Row]) -> Group:
 
 def _rows(runs: Sequence[Run]) -> Iterable[Row]:
     doings = doing(runs)
+    drawn = sparks([_line(run) for run in runs])
     for run in runs:
-        yield _row(run, doings[run.pk])
+        yield _row(run, doings[run.pk], drawn.get(run.pk))
 
 
-def _row(run: Run, now: Doing) -> Row:
-    policy = policy_of(run)
+def _line(run: Run) -> Line:
+    limit = run.sums.get("window", {}).get("limit", 0)
+    mark, _ = _numbers(json.dumps(run.policy, sort_keys=True))
+    return Line(run=run.pk, turns=run.turn_no, version=run.version, limit=limit, mark=mark)
+
+
+def _row(run: Run, now: Doing, drawn: Spark | None) -> Row:
+    mark, turns = _numbers(json.dumps(run.policy, sort_keys=True))
     window: dict[str, Any] = run.sums.get("window", {})
     limit = window.get("limit", 0)
-    mark = min(policy.clear_at, policy.compact_at)
     order, order_word = _order(run)
     return Row(
         run=run,
         group=group_of(run),
         status=status(run),
-        spark=spark(run.pk, run.turn_no, run.version, limit, mark),
+        spark=drawn,
         window=window.get("final", 0),
         limit=limit,
         mark=mark,
@@ -160,12 +174,19 @@ def _row(run: Run, now: Doing) -> Row:
         clearings=run.sums.get("clearings", 0),
         spent=run.sums.get("cost", 0),
         per_hour=_per_hour(run),
-        max_turns=policy.valves.turns,
+        max_turns=turns,
         doing=now,
         at=now.at or run.created_at,
         order=order,
         order_word=order_word,
     )
+
+
+@lru_cache(maxsize=200)
+def _numbers(policy: str) -> tuple[float, int]:
+    """Where a policy works on the window, and how many turns it allows. Few runs have a policy of their own."""
+    found = from_mapping(json.loads(policy))
+    return min(found.clear_at, found.compact_at), found.valves.turns
 
 
 def _why(run: Run) -> str:

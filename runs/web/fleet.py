@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from runs.present.fleet import Fleet
+from runs.present.fleet import Fleet, version
 from runs.present.fleet import fleet as read
 
 from . import api
@@ -22,10 +22,11 @@ def fleet(request: HttpRequest) -> HttpResponse:
     if api.wants_json(request):
         return api.listed(request)
     group, text = request.GET.get("group", ""), request.GET.get("q", "").strip()
+    asks_again = bool(request.headers.get("HX-Request"))
+    if asks_again and request.GET.get("seen") == version(api.visible(request), group, text):
+        return HttpResponse(status=204)
     found = read(api.visible(request), group, text)
-    if request.headers.get("HX-Request"):
-        if request.GET.get("seen") == found.version:
-            return HttpResponse(status=204)
+    if asks_again:
         return render(request, "fleet/poll.html", _page(request, found))
     if not found.total:
         return render(request, "fleet/empty.html", {"section": "runs", "has_key": has_key()})
