@@ -152,6 +152,7 @@ def vitals(run: Run) -> Vitals:
         or int(run.sums.get("window", {}).get("limit") or 0)
         or policy.window.limit
     )
+    step = None if run.state in ENDED else growth(recent)
     now = timezone.now()
     elapsed = ((run.ended_at or now) - run.created_at).total_seconds()
     return Vitals(
@@ -162,7 +163,7 @@ def vitals(run: Run) -> Vitals:
         started=run.created_at,
         ended=run.ended_at,
         elapsed=elapsed,
-        gauge=gauge(reading(run, last, limit), policy, growth(recent)) if limit else None,
+        gauge=gauge(reading(run, last, limit), policy, step) if limit else None,
         limit=limit,
         money=_money(run, policy, elapsed),
     )

@@ -120,3 +120,11 @@ def test_a_pause_names_who_asked_for_it(scene: Scene) -> None:
     )
     archive.append(scene.claim, state=archive.StateChange(state="paused", reason="person"))
     assert status.status(scene.fresh).by == "blas"
+
+
+def test_an_ended_run_comes_no_nearer_to_its_mark(scene: Scene) -> None:
+    scene.turns(4, READ)
+    archive.append(scene.claim, state=archive.StateChange(state="done"))
+    gauge = vitals.vitals(scene.fresh).gauge
+    assert gauge is not None
+    assert all(mark.left is None for mark in gauge.marks)
