@@ -21,7 +21,7 @@ EDITS = ("window.edited", "compaction.started", "compaction.failed")
 OTHERS = ("turn.lost", "llm.retry", "message.repaired", "valve.reached", "spin.seen", "run.state")
 KINDS = (*ANSWERS, *MESSAGES, *EDITS, *OTHERS)
 
-TURNS = 60
+TURNS = 50
 MOST = 400
 """Rows come from at most this many events a page; a turn has a few."""
 

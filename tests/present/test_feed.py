@@ -73,10 +73,10 @@ def test_cleared_results_are_tagged_and_small_ones_are_not(scene: Scene) -> None
 def test_the_feed_brings_the_newest_turns_and_older_ones_on_demand(scene: Scene) -> None:
     scene.turns(70)
     page = feed.newest(scene.fresh)
-    assert {row.turn for row in page.rows} == set(range(11, 71))
+    assert {row.turn for row in page.rows} == set(range(21, 71))
     assert page.before is not None
     older = feed.newest(scene.fresh, before=page.before)
-    assert {row.turn for row in older.rows if row.turn} == set(range(1, 11))
+    assert {row.turn for row in older.rows if row.turn} == set(range(1, 21))
     assert older.before is None
 
 
