@@ -8,9 +8,9 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from runs import control
 from runs.engine.llm import table
@@ -27,9 +27,11 @@ def form(request: HttpRequest) -> HttpResponse:
     return _form(request, blank(settings.AGENTDASH.llm, settings.AGENTDASH.has_key), {})
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def new_run(request: HttpRequest) -> HttpResponse:
     """Start a run: 303 to its page, 201 with its address as JSON; 422 with the sentence, and nothing half-made."""
+    if request.method == "GET":
+        return redirect("fleet")
     as_json = api.wants_json(request)
     try:
         given = _given(request)

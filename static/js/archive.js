@@ -1,4 +1,6 @@
 // Archive and model view: keys, jumping from the chart, next and previous hit, copying a request.
+import { listen } from "./dialogs_keys.js";
+
 const main = document.getElementById("main");
 const lines = document.querySelector("[data-lines]");
 const hits = [...document.querySelectorAll("[data-hits] .hit")];
@@ -98,7 +100,7 @@ function model() {
 }
 
 const go = (address) => address && location.assign(address);
-const KEYS = {
+listen({
   j: () => step(1),
   k: () => step(-1),
   n: () => hits.length && hit(1),
@@ -111,18 +113,6 @@ const KEYS = {
   ArrowLeft: () => go(main.dataset.before),
   ArrowRight: () => go(main.dataset.after),
   Escape: () => go(main.dataset.runUrl),
-};
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.target.closest("input, textarea, select")) {
-    if (event.key === "Escape") event.target.blur();
-    return;
-  }
-  const act = KEYS[event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
 });
 
 document.addEventListener("click", async (event) => {

@@ -1,4 +1,6 @@
 // The page of one edit: hover a block and its ribbon lights up; one diff open at a time; filters; keys.
+import { listen } from "./dialogs_keys.js";
+
 const page = document.querySelector(".edit-page");
 const map = document.querySelector("[data-map]");
 const list = document.querySelector("[data-blocks]");
@@ -92,25 +94,13 @@ function leave() {
 }
 
 const go = (address) => address && location.assign(address);
-const KEYS = {
+listen({
   j: () => step(1),
   k: () => step(-1),
   "[": () => go(page.dataset.previous),
   "]": () => go(page.dataset.following),
   "/": () => document.querySelector("[data-filter]")?.focus(),
   Escape: leave,
-};
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.target.closest("input, textarea")) {
-    if (event.key === "Escape") event.target.blur();
-    return;
-  }
-  const act = KEYS[event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
 });
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });

@@ -1,4 +1,6 @@
 // The fleet keeps itself fresh: every two seconds, only rows that changed, never under the pointer, never from under the focus.
+import { listen } from "./dialogs_keys.js";
+
 const list = document.getElementById("fleet");
 const find = document.querySelector("#fleet-filter input[name=q]");
 const STEPS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -59,6 +61,18 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   tell();
 });
 
+// The line to the server: the list says when it is old, and that nothing is lost.
+const live = document.getElementById("fleet-live");
+
+function heard(state, words) {
+  if (live.dataset.state === state) return;
+  live.dataset.state = state;
+  live.lastElementChild.textContent = words;
+}
+
+document.addEventListener("htmx:sendError", (event) => event.detail.elt === list && heard("reconnecting", "Reconnecting"));
+document.addEventListener("htmx:afterOnLoad", (event) => event.detail.elt === list && heard("live", "Live"));
+
 function step(by) {
   const links = [...list.querySelectorAll(".run-row:not([hidden]) .open")];
   const at = links.findIndex((link) => link.closest(".run-row").contains(document.activeElement));
@@ -72,21 +86,12 @@ function hold() {
   htmx.ajax("POST", `/runs/${row.dataset.slug}/orders/${kind}/`, { source: row, swap: "none" });
 }
 
-const KEYS = {
+listen({
   j: () => step(1),
   k: () => step(-1),
   p: hold,
   n: () => document.querySelector("[data-new-run]").click(),
   "/": () => find.focus(),
-};
-
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && document.activeElement === find) find.blur();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog[open]")) return;
-  const act = KEYS[event.key.toLowerCase()];
-  if (!act) return;
-  event.preventDefault();
-  act();
 });
 
 let typing = 0;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+from django.db import OperationalError
 from django.test import Client
 
 from runs.models import Event, Run
@@ -66,3 +68,31 @@ def test_pages_are_closed_without_a_session(run: Run) -> None:
     for path in ("/", f"/runs/{run.slug}/archive/", "/search/?q=x", f"/runs/{run.slug}/window/"):
         assert stranger.get(path).status_code == 302
         assert stranger.get(path, **JSON).status_code == 401
+
+
+def test_a_database_that_is_away_is_503_and_worth_another_try(
+    client: Client, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    client.raise_request_exception = False
+    monkeypatch.setattr("runs.web.fleet.read", away)
+    page = client.get("/")
+    assert page.status_code == 503
+    assert "Try again" in page.content.decode()
+    assert client.get("/", headers={"accept": "text/html"}).status_code == 503
+
+
+def test_a_form_that_is_out_of_date_is_refused_in_style(run: Run) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(run.owner)
+    page = strict.post("/runs/", {"llm": "rehearsal"})
+    assert page.status_code == 403
+    assert "Nothing was changed" in page.content.decode()
+
+
+def test_the_list_of_runs_is_the_fleet(client: Client) -> None:
+    answer = client.get("/runs/")
+    assert answer.status_code == 302
+    assert answer["Location"] == "/"

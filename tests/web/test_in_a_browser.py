@@ -198,3 +198,29 @@ def test_no_page_is_wider_than_its_screen(live_house: LiveHouse, rested: Run, wi
     ):
         page.goto(live_house.address + path)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+
+
+def test_the_fleet_says_when_the_server_is_gone_and_when_it_is_back(
+    live_house: LiveHouse, rested: Run
+) -> None:
+    context = live_house.context()
+    page = context.new_page()
+    page.goto(live_house.address)
+    expect(page.locator("#fleet-live")).to_have_text("Live")
+    context.set_offline(True)
+    expect(page.locator("#fleet-live")).to_have_text("Reconnecting")
+    context.set_offline(False)
+    expect(page.locator("#fleet-live")).to_have_text("Live")
+
+
+def test_each_page_lists_its_keys_and_single_keys_can_be_switched_off(
+    live_house: LiveHouse, rested: Run
+) -> None:
+    page = live_house.page(f"/runs/{rested.slug}/archive/?turn=20")
+    page.keyboard.press("?")
+    expect(page.locator("#page-keys")).to_contain_text("next, previous hit")
+    page.locator("#page-keys input").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    page.locator("#page-keys").wait_for(state="hidden")
+    assert "/archive/" in page.url
