@@ -57,6 +57,12 @@ class Price:
     cache_write: int
     cache_write_1h: int
 
+    def of(self, usage: Usage) -> int:
+        """Microdollars of a usage."""
+        micro = usage.input * self.input + usage.output * self.output
+        micro += usage.cache_read * self.cache_read + usage.cache_write * self.cache_write
+        return round((micro + usage.cache_write_1h * self.cache_write_1h) / 1_000_000)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:

@@ -32,7 +32,9 @@ def main() -> int:
     verdicts = [verdict(case) for case in cases]
     for one in verdicts:
         mark = "ok  " if one["pass"] else "FAIL"
-        print(json.dumps(one) if given.json else f"{mark} {one['id']} {'; '.join(one['problems'])}")
+        sys.stdout.write(
+            (json.dumps(one) if given.json else f"{mark} {one['id']} {'; '.join(one['problems'])}") + "\n"
+        )
     return 0 if all(one["pass"] for one in verdicts) else 1
 
 

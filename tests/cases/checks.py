@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from runs.engine.messages import canonical
+from runs.engine import tokens
+from runs.engine.memory import MemoryHistory
+from runs.engine.messages import canonical, result_text
+from runs.engine.ports import Cancel, ToolContext
+from runs.engine.tokens import picture_size
+from runs.engine.tools.files import ReadFile
 
 from .ground import blocks_of
-from .operations import Outcome, asked_bodies, billed, edits
+from .operations import Outcome, asked_bodies, billed, cost_usd, edits
 from .structure import problems
 
 Check = Callable[[Outcome, str], str]
@@ -166,6 +173,116 @@ def _shrink(outcome: Outcome, rest: str) -> str:
     return "" if done and all(edit.tokens_after < edit.tokens_before for edit in done) else "no smaller"
 
 
+def _few_pictures(outcome: Outcome, rest: str) -> str:
+    found = [block for block in _all_blocks(outcome.sent) if block["type"] == "image"]
+    large = [block for block in found if max(picture_size(block) or (0, 0)) > 2000]
+    return "" if len(found) <= 20 or not large else f"{len(found)} pictures, {len(large)} of them too large"
+
+
+def _pictures_le(outcome: Outcome, rest: str) -> str:
+    found = sum(block["type"] == "image" for block in _all_blocks(outcome.sent))
+    return "" if found <= int(rest) else f"{found} pictures"
+
+
+def _summary_fits(outcome: Outcome, rest: str) -> str:
+    room = outcome.ground.llm.capability.context
+    sizes = [_size(body) + body["max_tokens"] for body in asked_bodies(outcome)]
+    return "" if sizes and max(sizes) <= room else f"{sizes} for a window of {room}"
+
+
+def _size(body: Mapping[str, Any]) -> int:
+    return tokens.of_content([*body.get("system", []), *_all_blocks(body["messages"])])
+
+
+def _language(outcome: Outcome, rest: str) -> str:
+    prompts = json.dumps([body["messages"][-1] for body in asked_bodies(outcome)], ensure_ascii=False)
+    return (
+        ""
+        if re.search(r"Spanish|español|language of the conversation: ", prompts)
+        else "no language is named"
+    )
+
+
+def _archive_complete(outcome: Outcome, rest: str) -> str:
+    history = outcome.ground.desk.history
+    assert isinstance(history, MemoryHistory)
+    kept = {canonical(block) for message in history.messages for block in message.content}
+    lost = [block for block in _all_blocks(outcome.given) if canonical(block) not in kept]
+    return f"{len(lost)} blocks are not in the archive" if lost else ""
+
+
+def _estimated(outcome: Outcome, rest: str) -> str:
+    return "" if str(outcome.ground.desk.read().estimated).lower() == rest else "the flag says otherwise"
+
+
+def _compactions(outcome: Outcome, rest: str) -> str:
+    done = [event for event in edits(outcome) if event.edit.kind == "compact"]
+    return "" if len(done) == int(rest) else f"{len(done)} compactions"
+
+
+def _no_loop(outcome: Outcome, rest: str) -> str:
+    return "" if len(outcome.ground.events) < 20 else f"{len(outcome.ground.events)} events"
+
+
+def _below_trigger(outcome: Outcome, rest: str) -> str:
+    desk = outcome.ground.desk
+    return "" if desk.share() < desk.policy.compact_at else f"still {desk.share() * 100:.0f} %"
+
+
+def _files_eq(outcome: Outcome, rest: str) -> str:
+    names = _files(outcome)
+    return "" if len(names) == int(rest) else f"{names}"
+
+
+def _files(outcome: Outcome) -> Sequence[str]:
+    return outcome.ground.desk.files.names()
+
+
+def _safe_paths(outcome: Outcome, rest: str) -> str:
+    bad = [name for name in _files(outcome) if not re.fullmatch(r"[a-z]+/[\w.-]{1,60}", name)]
+    return f"{bad}" if bad else ""
+
+
+def _page_le(outcome: Outcome, rest: str) -> str:
+    """Each page that read_file gives of an offloaded file is bounded, and is not offloaded again."""
+    desk = outcome.ground.desk
+    context = ToolContext(
+        run=desk.slug, turn=9, key="k", workspace=Path(), files=desk.files, history=desk.history,
+        notes=lambda: (), sandbox=None, cancel=Cancel(),  # type: ignore[arg-type]
+    )  # fmt: skip
+    for name in _files(outcome):
+        result = ReadFile().run(ReadFile.Input(path=f"@run/{name}", limit=1), context)
+        size = tokens.estimate(result_text({"content": result.content}))
+        if result.is_error or size > int(rest):
+            return f"{size} tokens a page"
+    return "" if _files(outcome) else "no file"
+
+
+def _rewrites(outcome: Outcome, rest: str) -> str:
+    made = 0
+    for before, after in itertools.pairwise(outcome.ground.prefixes):
+        stable = [_unmarked(message) for message in before]
+        made += [_unmarked(message) for message in after[: len(before)]] != stable
+    return "" if made <= int(rest) else f"{made} rewrites"
+
+
+def _unmarked(message: Mapping[str, Any]) -> Any:
+    return [
+        {key: value for key, value in block.items() if key != "cache_control"} for block in blocks_of(message)
+    ]
+
+
+def _cost(outcome: Outcome, rest: str) -> str:
+    usd = cost_usd(outcome.params)
+    return "" if f"{usd:.4f}" == f"{float(rest):.4f}" else f"${usd}"
+
+
+def _cost_approx(outcome: Outcome, rest: str) -> str:
+    wanted, tolerance = map(float, rest.split(":"))
+    usd = cost_usd(outcome.params)
+    return "" if abs(usd - wanted) <= tolerance else f"${usd}"
+
+
 WORDS: dict[str, Check] = {
     **{
         word: _structural(word)
@@ -202,4 +319,19 @@ WORDS: dict[str, Check] = {
     "result_is_error": _result_is_error,
     "billed_input": _billed,
     "tokens_shrink": _shrink,
+    "archive_complete": _archive_complete,
+    "below_trigger": _below_trigger,
+    "compactions_eq": _compactions,
+    "cost_usd": _cost,
+    "cost_usd_approx": _cost_approx,
+    "estimate_flag": _estimated,
+    "images_le": _pictures_le,
+    "images_le_20_or_max_px_2000": _few_pictures,
+    "no_loop": _no_loop,
+    "offload_files_eq": _files_eq,
+    "offload_paths_safe": _safe_paths,
+    "prefix_rewrites_le": _rewrites,
+    "read_le_tokens": _page_le,
+    "summary_prompt_mentions_language": _language,
+    "summary_requests_le_window": _summary_fits,
 }

@@ -62,9 +62,14 @@ def _chunk(tag: bytes, data: bytes) -> bytes:
 
 
 def _big_line(rest: str) -> str:
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * int(rest)}}
+    picture = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "A" * int(rest)},
+    }
     message = {"role": "user", "content": [picture]}
-    return json.dumps({"type": "user", "uuid": "img1", "parentUuid": "u1", "sessionId": "s1", "message": message})
+    return json.dumps(
+        {"type": "user", "uuid": "img1", "parentUuid": "u1", "sessionId": "s1", "message": message}
+    )
 
 
 _MAKERS = {

@@ -10,18 +10,19 @@ from typing import Any
 from runs.engine import tokens
 from runs.engine.assemble import shape_of, technique_named
 from runs.engine.errors import Overloaded
-from runs.engine.intake import sent_back
 from runs.engine.events import Delta, Event, Item, Note, Usage, Version, WindowEdited
+from runs.engine.intake import sent_back
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
 from runs.engine.messages import Author, Block, Kind, Message, Role
 from runs.engine.middleware.base import Desk, Numbers, Technique
 from runs.engine.policy import Policy, preset
-from runs.engine.ports import Answer, Cancel, Capability, Price, Request
+from runs.engine.ports import Answer, Cancel, Capability, Request
 from runs.engine.window.gauge import Gauge, Measured
 from runs.engine.window.render import Renderer, frame_of
 from runs.engine.window.versions import Window
 
 MAX_TOKENS = 1000
+WINDOW = 200_000
 
 
 @dataclass(slots=True)
@@ -52,6 +53,16 @@ class Ground:
     desk: Desk
     llm: CannedLlm
     events: list[Event] = field(default_factory=list)
+    prefixes: list[Any] = field(default_factory=list)
+
+    def append(self, role: Role, author: Author, kind: Kind, content: list[Block]) -> None:
+        """One more message, in archive and window."""
+        desk = self.desk
+        message = _message(desk.numbers.message - 1, role, author, kind, desk.turn, content)
+        assert isinstance(desk.history, MemoryHistory)
+        desk.history.messages.append(message)
+        desk.window.append(message)
+        desk.numbers.message += 1
 
     def take(self, events: Iterator[Event]) -> None:
         for event in events:
@@ -74,13 +85,21 @@ class Ground:
         return body
 
 
-def lay(messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any], replies: Sequence[Any] = ()) -> Ground:
+def lay(
+    messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any], replies: Sequence[Any] = ()
+) -> Ground:
     """The case's messages as an archive and a window, under a policy with the case's numbers."""
     archived = archive_of(messages)
-    window = int(params.get("window") or 200_000)
-    price = Price(input=5_000_000, output=25_000_000, cache_read=500_000, cache_write=6_250_000, cache_write_1h=10_000_000)
+    window = int(params.get("window") or WINDOW)
+    price = Price(
+        input=5_000_000,
+        output=25_000_000,
+        cache_read=500_000,
+        cache_write=6_250_000,
+        cache_write_1h=10_000_000,
+    )
     context = int(params.get("summariser_window") or window + MAX_TOKENS)
-    capability = Capability(llm="canned", context=context, max_output=MAX_TOKENS, price=price)
+    capability = Capability(llm="canned", context=context, max_output=MAX_TOKENS, price=price(5, 25))
     llm = CannedLlm(capability, replies or [params.get("summary_reply")], params.get("summary_error"))
     policy = policy_of(params)
     system = "\n".join(block["text"] for block in params.get("system", [])) or "You are an agent."
@@ -119,6 +138,9 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
     sections: dict[str, Any] = {"compact": {"min_new_turns": 1}}
     if trigger:
         sections["window"] = {"mark": trigger, "hard": max(trigger, 0.95)}
+    if params.get("trigger_tokens") and "keep" in params:
+        window = int(params.get("window") or WINDOW)
+        sections["clear"] = {"at": params["trigger_tokens"] / window, "keep": params["keep"], "frees": 0.0}
     if params.get("limit_tokens"):
         sections["offload"] = {"result_tokens": params["limit_tokens"], "result_share": 1.0}
     return preset("default").changed(**sections)
@@ -128,7 +150,9 @@ def tools_of(messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any]) -
     """The tools the case names, else those its calls use: a run always has the tools it called."""
     given = params.get("tools") or []
     names = {tool["name"] for tool in given}
-    used = {block["name"] for message in messages for block in blocks_of(message) if block["type"] == "tool_use"}
+    used = {
+        block["name"] for message in messages for block in blocks_of(message) if block["type"] == "tool_use"
+    }
     plain = [{"name": tool["name"], "input_schema": tool["input_schema"]} for tool in given]
     return plain + [{"name": name, "input_schema": {"type": "object"}} for name in sorted(used - names)]
 

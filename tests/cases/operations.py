@@ -7,10 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from runs.engine.events import CompactionFailed, Trigger, WindowEdited
+from runs.engine.events import CompactionFailed, Trigger, Version, WindowEdited
+from runs.engine.llm.table import price
+from runs.engine.messages import Author, Kind, Role, text
 from runs.engine.middleware.base import Asked
+from runs.engine.window.versions import Window
 
 from .ground import Ground, lay, usage_of
+
+Operation = Callable[[Ground, Mapping[str, Any]], None]
 
 
 @dataclass(slots=True)
@@ -40,7 +45,9 @@ def outcomes(case: Mapping[str, Any]) -> list[Outcome]:
     return [_outcome(case, run, group) for group in groups]
 
 
-def _outcome(case: Mapping[str, Any], run: Callable[[Ground, Mapping[str, Any]], None], replies: Sequence[Any]) -> Outcome:
+def _outcome(
+    case: Mapping[str, Any], run: Callable[[Ground, Mapping[str, Any]], None], replies: Sequence[Any]
+) -> Outcome:
     params, messages = case["params"], case["messages"]
     before = lay(messages, params, replies).request()["messages"] if messages else []
     ground = lay(messages, params, replies)
@@ -71,12 +78,63 @@ def _offload(ground: Ground, params: Mapping[str, Any]) -> None:
     ground.take(technique.offload(ground.desk.window.entries, ground.desk.window))
 
 
-OPERATIONS: dict[str, Callable[[Ground, Mapping[str, Any]], None]] = {
-    "compact": _compact,
-    "clear_tool_results": _clear_results,
+def _agent_step(ground: Ground, params: Mapping[str, Any]) -> None:
+    """The results of all calls are in first; only then, at the boundary, what the agent asked for is done."""
+    results = [
+        {"type": "tool_result", "tool_use_id": call, "content": text}
+        for call, text in params["tool_results"].items()
+    ]
+    ground.append(Role.USER, Author.TOOL, Kind.RESULTS, results)
+    asked = Asked(trigger=Trigger.AGENT, method="summary", keep=0)
+    ground.take(ground.technique("compact").compact(asked))
+
+
+def _compact_repeat(ground: Ground, params: Mapping[str, Any]) -> None:
+    for round_ in range(params["rounds"]):
+        _compact(ground, params)
+        ground.append(Role.ASSISTANT, Author.LLM, Kind.ANSWER, [text(f"went on, round {round_}")])
+        ground.append(Role.USER, Author.PERSON, Kind.SAY, [text("next")])
+
+
+def _compact_then_step(ground: Ground, params: Mapping[str, Any]) -> None:
+    _compact(ground, params)
+    ground.append(Role.USER, Author.PERSON, Kind.SAY, [text(params["next_user"])])
+    ground.desk.turn += 1
+    ground.take(ground.technique("compact").before_call(ground.desk.window))
+
+
+def _reduce(ground: Ground, params: Mapping[str, Any]) -> None:
+    """What happens before a request: the techniques in their order."""
+    for name in ("offload", "clear_results", "compact"):
+        ground.take(ground.technique(name).before_call(ground.desk.window))
+
+
+def _clear_sequence(ground: Ground, params: Mapping[str, Any]) -> None:
+    """The list grows a turn at a time; before each request clearing may act."""
+    whole = ground.desk.window.entries
+    first = Version(number=1, parent=0, edit=0, base=1, items=(whole[0].item,))
+    ground.desk.window = Window(first, [whole[0].message])
+    for entry in whole[1:]:
+        ground.desk.window.append(entry.message)
+        if entry.message.role is Role.USER:
+            ground.take(ground.technique("clear_results").before_call(ground.desk.window))
+            ground.prefixes.append(ground.request()["messages"])
+
+
+OPERATIONS: dict[str, Operation] = {
+    "agent_step": _agent_step,
     "build_request": _nothing,
+    "clear_sequence": _clear_sequence,
+    "clear_tool_results": _clear_results,
+    "compact": _compact,
+    "compact_repeat": _compact_repeat,
+    "compact_then_step": _compact_then_step,
+    "cost": _nothing,
     "count": _nothing,
+    "count_after_compact": _compact,
     "offload": _offload,
+    "reduce": _reduce,
+    "resume": _nothing,
 }
 
 
@@ -90,3 +148,10 @@ def asked_bodies(outcome: Outcome) -> list[dict[str, Any]]:
 
 def billed(outcome: Outcome) -> int:
     return sum(usage_of(usage).prompt for usage in outcome.params.get("usage") or [])
+
+
+def cost_usd(params: Mapping[str, Any]) -> float:
+    """What the usages cost at the case's price; calls with a price of their own add up."""
+    known = price(params.get("price_in_per_m", 0), params.get("price_out_per_m", 0))
+    spent = sum(known.of(usage_of(usage)) for usage in params.get("usage") or [])
+    return spent / 1_000_000 + sum(call["usd"] for call in params.get("calls") or [])

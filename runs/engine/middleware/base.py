@@ -113,11 +113,7 @@ class Desk:
     def cost(self, usage: Usage) -> int:
         """Microdollars of a usage at the llm's price; 0 where no price is known."""
         price = self.llm.capability.price
-        if price is None:
-            return 0
-        micro = usage.input * price.input + usage.output * price.output
-        micro += usage.cache_read * price.cache_read + usage.cache_write * price.cache_write
-        return round((micro + usage.cache_write_1h * price.cache_write_1h) / 1_000_000)
+        return price.of(usage) if price else 0
 
     def spend(self, usage: Usage) -> int:
         """Count an llm call, whatever came of it; its cost in microdollars."""
