@@ -55,7 +55,7 @@ class Ground:
     events: list[Event] = field(default_factory=list)
     prefixes: list[Any] = field(default_factory=list)
 
-    def append(self, role: Role, author: Author, kind: Kind, content: list[Block]) -> None:
+    def append(self, role: Role, author: Author, kind: Kind, content: Sequence[Block]) -> None:
         """One more message, in archive and window."""
         desk = self.desk
         message = _message(desk.numbers.message - 1, role, author, kind, desk.turn, content)
@@ -91,13 +91,6 @@ def lay(
     """The case's messages as an archive and a window, under a policy with the case's numbers."""
     archived = archive_of(messages)
     window = int(params.get("window") or WINDOW)
-    price = Price(
-        input=5_000_000,
-        output=25_000_000,
-        cache_read=500_000,
-        cache_write=6_250_000,
-        cache_write_1h=10_000_000,
-    )
     context = int(params.get("summariser_window") or window + MAX_TOKENS)
     capability = Capability(llm="canned", context=context, max_output=MAX_TOKENS, price=price(5, 25))
     llm = CannedLlm(capability, replies or [params.get("summary_reply")], params.get("summary_error"))
@@ -193,7 +186,9 @@ def archive_of(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
     return out
 
 
-def _message(before: int, role: Role, author: Author, kind: Kind, turn: int, content: list[Block]) -> Message:
+def _message(
+    before: int, role: Role, author: Author, kind: Kind, turn: int, content: Sequence[Block]
+) -> Message:
     return Message(number=before + 1, role=role, author=author, kind=kind, turn=turn, content=tuple(content))
 
 

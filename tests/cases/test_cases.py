@@ -11,7 +11,10 @@ from .__main__ import verdict
 from .expand import load
 
 FILE = Path(__file__).with_name("cases.jsonl")
-SURVIVED = [
+SURVIVED = (
+    "A01 A03 A05 A06 A10 A11 A13 A14 A16 A17 A18 A20 A22 B01 B03 B06 B08 B09 B11 B12 "
+    "C02 C03 C05 C06 C08 C09 C10 C11 C13 C18 C20 C21 C22 C24 D02 D11 H03 H04"
+)
     "A01",
     "A03",
     "A05",
@@ -54,7 +57,7 @@ SURVIVED = [
 CASES = {case["id"]: case for case in load(FILE)}
 
 
-@pytest.mark.parametrize("name", SURVIVED)
+@pytest.mark.parametrize("name", SURVIVED.split())
 def test_case(name: str) -> None:
     assert verdict(CASES[name])["problems"] == []
 
