@@ -18,7 +18,7 @@ class MemoryFiles:
     texts: dict[str, str] = field(default_factory=dict)
 
     def write(self, name: str, text: str) -> None:
-        self.texts.setdefault(name, text)
+        self.texts[name] = text
 
     def read(self, name: str) -> str | None:
         return self.texts.get(name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from ..events import Event
 from ..ports import Tool
-from ..tools.notes import ReadNotes, TakeNote, UpdateNote
+from ..tools.notes import SECTIONS, ReadNotes, TakeNote, UpdateNote, newest, told
+from ..window.versions import Window
 from .base import Technique
 
 
@@ -13,6 +15,15 @@ class Notes(Technique):
     """Outside what is summarised, so no summary can lose or reword them. The head is made in window/head."""
 
     name = "notes"
+    mirrored = ""
+
+    def after_turn(self, window: Window) -> Iterator[Event]:
+        """NOTES.md among the run's files says what the notebook says: a person reads along, `read_file` does too."""
+        told_now = told(newest(list(self.desk.notes.values())), SECTIONS)
+        if told_now != self.mirrored:
+            self.desk.files.write("NOTES.md", f"{told_now}\n")
+            self.mirrored = told_now
+        yield from ()
 
     def tools(self) -> Sequence[Tool]:
         return (TakeNote(), UpdateNote(), ReadNotes()) if self.desk.policy.notes.on else ()

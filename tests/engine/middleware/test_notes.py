@@ -46,6 +46,17 @@ def test_the_summariser_is_told_not_to_repeat_them() -> None:
     assert "LAMP-9 is brass" in aside
 
 
+def test_a_file_of_the_run_says_what_the_notebook_says() -> None:
+    files = noted().agent.desk.files
+    assert files.read("NOTES.md") == "pending:\n2 [done] polish it\nfacts:\n1 [open] LAMP-9 is brass\n"
+
+
+def test_a_run_without_notes_writes_no_file() -> None:
+    stage = play(answer(use("a", "list_files", path=".")))
+    stage.turn()
+    assert stage.agent.desk.files.names() == []
+
+
 def test_two_notes_of_one_turn_get_two_numbers() -> None:
     both = [use(f"n{at}", "take_note", section="facts", text=f"fact {at}") for at in range(2)]
     stage = play(answer(*both))
