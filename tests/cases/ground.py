@@ -12,6 +12,7 @@ from runs.engine.assemble import shape_of, technique_named
 from runs.engine.errors import Overloaded
 from runs.engine.events import Delta, Event, Item, Note, Usage, Version, WindowEdited
 from runs.engine.intake import sent_back
+from runs.engine.llm.table import price
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
 from runs.engine.messages import Author, Block, Kind, Message, Role
 from runs.engine.middleware.base import Desk, Numbers, Technique
