@@ -17,8 +17,9 @@ from django.db import connections
 from runs.models import Edit, Run
 from runs.present import diff_page
 from runs.runner import taking_up
+from runs.runner.watch import watch
 from runs.store.verify import verify
-from tests.conftest import point_to
+from tests.conftest import point_to, wait_until
 from tests.living import LiveHouse
 
 from .telling import begin, until
@@ -46,6 +47,7 @@ def promises(db: None, proven: set[str]) -> Iterator[None]:
     What the content security policy refused is heard by `live_house`, which fails at its end.
     """
     yield
+    wait_until(lambda: watch._thread is None, what="the watcher, who still looks into this story's database, to leave")
     for run in Run.objects.all():
         if run.head_hash not in proven:
             keep_promises(run)
@@ -98,6 +100,7 @@ def told(template_database: Path, tmp_path_factory: pytest.TempPathFactory, djan
         point_to(path)
         with running():
             until(begin("rehearsal", policy="demo"), "done", seconds=240)
+        wait_until(lambda: watch._thread is None, what="the watcher to leave")
         connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connections.close_all()
     return path
