@@ -33,7 +33,9 @@ class Assets(BuildHookInterface):
         if not current(root):
             fetch(root)
         if version != "editable":  # an editable install reads them where they are
-            build_data["force_include"] |= {str(root / name): f"agentdash/{name}" for name in ("templates", "static")}
+            build_data["force_include"] |= {
+                str(root / name): f"agentdash/{name}" for name in ("templates", "static")
+            }
 
 
 def current(root: Path) -> bool:

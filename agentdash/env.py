@@ -78,7 +78,8 @@ def _pair(given: Mapping[str, str]) -> tuple[str, str]:
         )
     if database_url and not redis_url:
         raise EnvironmentMistake(
-            "DATABASE_URL is set but REDIS_URL is missing. Set REDIS_URL too, or unset DATABASE_URL to run in one process."
+            "DATABASE_URL is set but REDIS_URL is missing. Set REDIS_URL too, "
+            "or unset DATABASE_URL to run in one process."
         )
     if redis_url and not redis_url.startswith(("redis://", "rediss://", "unix://")):
         raise EnvironmentMistake("REDIS_URL must begin with redis://, rediss:// or unix://.")

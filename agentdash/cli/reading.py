@@ -113,10 +113,8 @@ def window(slug: str, turn: int | None, request: bool, as_json: bool) -> int:
     )
     for entry in found["entries"]:
         form = "" if entry["form"] == "full" else entry["form"]
-        pinned = "pinned" if entry["pinned"] else ""
-        click.echo(
-            f"  {entry['n']:>4}  turn {entry['turn']:<5}{entry['author']:<9}{entry['tokens']:>7,}  {form} {pinned}".rstrip()
-        )
+        where = f"{entry['n']:>4}  turn {entry['turn']:<5}{entry['author']:<9}{entry['tokens']:>7,}"
+        click.echo(f"  {where}  {form} {'pinned' if entry['pinned'] else ''}".rstrip())
     return ground.DONE
 
 

@@ -33,7 +33,8 @@ def demo(port: int | None, pace: str, no_open: bool) -> int:
     from agentdash import home
 
     if there := home.holder(_home()):
-        click.echo(f"A demo runs already, as process {there.pid}. Open it: {_link(there.address)}")
+        ground.guarded("ready")
+        click.echo(f"A demo runs already, as process {there.pid}. Open it: {_link(there.address, _newest())}")
         return ground.DONE
     return _serve(lambda: _rehearsal(pace), again="agentdash demo", show=not no_open)
 
@@ -52,6 +53,16 @@ def _rehearsal(pace: str) -> str:
         goal = scripts.get("").goal
         run = control.start(local(), control.Start(goal=goal, llm="rehearsal", policy="demo", pace=pace))
     return reverse("run", args=[run.slug])
+
+
+def _newest() -> str:
+    """The page of the newest run, or of all when there is none yet."""
+    from django.urls import reverse
+
+    from runs.models import Run
+
+    run = Run.objects.order_by("-pk").first()
+    return reverse("run", args=[run.slug]) if run else "/"
 
 
 @click.command()
@@ -89,7 +100,8 @@ def worker(concurrency: int) -> int:
     ground.tables()
     if _environment().embedded:
         raise ground.Refused(
-            "A worker of its own needs REDIS_URL and DATABASE_URL. Without them, agentdash serve is pages and worker in one."
+            "A worker of its own needs REDIS_URL and DATABASE_URL. "
+            "Without them, agentdash serve is pages and worker in one."
         )
     from agentdash.worker import work
 
