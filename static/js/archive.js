@@ -20,7 +20,7 @@ function settle() {
   const found = named || inside[0] || turn?.[0];
   found?.classList.add("here-turn");
   for (const row of inside) if (row.matches("details")) row.open = true;
-  found?.scrollIntoView({ block: "center" });
+  found?.scrollIntoView({ block: inside.length ? "start" : "center" });
   document.querySelector(".hit[aria-current]")?.scrollIntoView({ block: "nearest" });
   highlight();
 }
