@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runs.engine import tokens
 from runs.engine.messages import Block, text
 from runs.engine.tokens import PICTURE_UNKNOWN, estimate, of_block, of_content, of_picture, picture_size
 
@@ -97,3 +98,17 @@ def test_blocks_weigh_what_they_hold_and_a_little_for_themselves() -> None:
     assert of_block(gave("a", [png(200, 200)])) < 100
     assert of_block({"type": "search_result", "title": words}) > estimate(words)
     assert of_content([text(words)] * 3) == 3 * of_block(text(words))
+
+
+def test_a_size_that_was_asked_for_is_remembered() -> None:
+    words = "The valve in the north hall opens at 45 bar.\n" * 20
+    before = tokens._remembered.cache_info()
+    assert estimate(words) == estimate("".join(words)) == tokens._weighed(words) > 0
+    assert tokens._remembered.cache_info().hits > before.hits
+
+
+def test_a_large_text_is_weighed_and_not_kept() -> None:
+    words = "word " * tokens.REMEMBERED
+    before = tokens._remembered.cache_info().currsize
+    assert estimate(words) == tokens._weighed(words)
+    assert tokens._remembered.cache_info().currsize == before
