@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ..policy.model import smaller
 from ..ports import Tool
-from ..tools.recall import ReadArchive, Recall as RecallTool
+from ..tools.recall import ReadArchive
+from ..tools.recall import Recall as RecallTool
 from .base import Technique
 
 

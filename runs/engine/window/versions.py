@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..events import Form, Item, Version
@@ -32,10 +32,11 @@ def entries(version: Version, messages: Mapping[int, Message], upto: int) -> tup
 class Window:
     """The window in hand. Changes by `append` and `adopt` only; both follow what the archive has taken."""
 
-    def __init__(self, version: Version, messages: Iterable[Message]) -> None:
+    def __init__(self, version: Version, messages: Sequence[Message]) -> None:
         self.version = version
         self.messages = {message.number: message for message in messages}
         self.upto = max([version.base, *self.messages])
+        self._calls = {call["id"]: call for message in messages for call in calls_of(message.content)}
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -47,6 +48,7 @@ class Window:
     def append(self, message: Message) -> None:
         self.messages[message.number] = message
         self.upto = message.number
+        self._calls |= {call["id"]: call for call in calls_of(message.content)}
 
     def adopt(self, version: Version, added: Iterable[Message] = ()) -> None:
         """Go on with a new version; `added` are the product's messages that were written for it."""
@@ -55,7 +57,6 @@ class Window:
         self.version = version
         self.upto = version.base
 
-    def calls(self) -> dict[str, Block]:
+    def calls(self) -> Mapping[str, Block]:
         """tool_use blocks of all answers by id: what a result belongs to."""
-        answers = self.messages.values()
-        return {call["id"]: call for message in answers for call in calls_of(message.content)}
+        return self._calls
