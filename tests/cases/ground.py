@@ -222,3 +222,8 @@ def measure(ground: Ground, usages: Sequence[Mapping[str, Any]]) -> None:
     desk.gauge.last = Measured(version=1, upto=upto, prompt=usage.prompt)
     if at is not None:
         desk.gauge.known[int(at) + 1] = sent_back(usage, ground.llm.capability)
+
+
+def all_blocks(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for message in messages:
+        yield from blocks_of(message)

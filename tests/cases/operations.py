@@ -35,6 +35,10 @@ class Outcome:
         return messages
 
 
+Check = Callable[[Outcome, str], str]
+"""Takes the outcome and what stands after the colon; '' when it holds, else what is wrong."""
+
+
 def outcomes(case: Mapping[str, Any]) -> list[Outcome]:
     """One outcome, or one per reply where the replies are alternatives that must each be survived."""
     run = OPERATIONS[case["operation"]]
