@@ -63,7 +63,9 @@ class Asking:
                 wait = _wait(error, tries)
                 if not error.retry or tries == TRIES or waited + wait > LONGEST_S:
                     raise
-                yield LlmRetry(turn=self.desk.turn, status=error.status, wait_ms=round(wait * 1000), tries=tries)
+                yield LlmRetry(
+                    turn=self.desk.turn, status=error.status, wait_ms=round(wait * 1000), tries=tries
+                )
                 self.desk.clock.sleep(wait, self.desk.cancel)
                 tries, waited = tries + 1, waited + wait
                 continue

@@ -146,8 +146,14 @@ def technique_named(name: str) -> type[Technique]:
     try:
         module = import_module(f"{__package__}.middleware.{name}")
     except ModuleNotFoundError:
-        raise EngineError(f"The policy names the technique {name!r}, but there is none of that name.") from None
-    own = (value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__)
+        raise EngineError(
+            f"The policy names the technique {name!r}, but there is none of that name."
+        ) from None
+    own = (
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    )
     return next(value for value in own if issubclass(value, Technique))
 
 

@@ -62,7 +62,12 @@ class Agent:
     """A run in hand. `turn()` walks one turn; `finished` says that the llm asked for nothing more."""
 
     def __init__(
-        self, desk: Desk, techniques: Sequence[Technique], toolbox: Toolbox, context: ToolContext, found: Open | None
+        self,
+        desk: Desk,
+        techniques: Sequence[Technique],
+        toolbox: Toolbox,
+        context: ToolContext,
+        found: Open | None,
     ) -> None:
         self.desk, self.techniques, self.toolbox, self.context = desk, techniques, toolbox, context
         self.asking = Asking(desk, techniques)

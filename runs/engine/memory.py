@@ -49,7 +49,9 @@ class MemoryHistory:
                 if words and all(word in line.casefold() for word in words):
                     around = "\n".join(lines[max(0, at - 2) : at + 3])
                     kind = message.kind.value
-                    hits.append(Hit(turn=message.turn, message=message.number, kind=kind, text=around, score=1.0))
+                    hits.append(
+                        Hit(turn=message.turn, message=message.number, kind=kind, text=around, score=1.0)
+                    )
         return hits[:k]
 
 

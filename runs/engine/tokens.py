@@ -99,7 +99,9 @@ def _of_result(content: Any) -> int:
 def of_picture(block: Block) -> int:
     """By pixels, never by the length of its base64. Source: the API's rule of width × height / 750."""
     size = picture_size(block)
-    return min(PICTURE_UNKNOWN, size[0] * size[1] // PIXELS_PER_TOKEN + PER_BLOCK) if size else PICTURE_UNKNOWN
+    return (
+        min(PICTURE_UNKNOWN, size[0] * size[1] // PIXELS_PER_TOKEN + PER_BLOCK) if size else PICTURE_UNKNOWN
+    )
 
 
 def picture_size(block: Block) -> tuple[int, int] | None:

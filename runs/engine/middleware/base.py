@@ -141,7 +141,9 @@ class Desk:
         """An edit that would make `items` the window; nothing has changed yet. `about`: the Edit's other fields."""
         before, number = self.window.version, self.numbers.version
         base = max([self.window.upto, *(message.number for message in added)])
-        after = Version(number=number, parent=before.number, edit=self.numbers.edit, base=base, items=tuple(items))
+        after = Version(
+            number=number, parent=before.number, edit=self.numbers.edit, base=base, items=tuple(items)
+        )
         now, shown = self.read(), self._as_of(after, added)
         then = self.gauge.read(after.number, base, self.with_blocks(shown), self._measured(after, shown))
         return Edit(
@@ -181,7 +183,9 @@ class Desk:
         same = sum(1 for _ in takewhile(lambda pair: _looks_alike(*pair), zip(now, shown, strict=False)))
         if all(entry.message.number > last.upto for entry in (*now[same:], *shown[same:])):
             return replace(last, version=after.number)
-        stays = self.gauge.estimate(self.with_blocks(shown)) / max(1, self.gauge.estimate(self.with_blocks(now)))
+        stays = self.gauge.estimate(self.with_blocks(shown)) / max(
+            1, self.gauge.estimate(self.with_blocks(now))
+        )
         prompt = round(self.read().tokens * stays)
         return Measured(version=after.number, upto=after.base, prompt=prompt, counted=False)
 

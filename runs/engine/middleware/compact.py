@@ -112,7 +112,11 @@ class Compact(Technique):
         shown = self.desk.window.entries
         if self.desk.policy.compact.method == "clear" and not hard:
             return "" if cleared_items(self.desk, shown, self.desk.policy.clear.keep) else "nothing to clear"
-        return "" if any(is_work(entry) for entry in _span(shown, self._start(shown, None))) else "nothing to compact"
+        return (
+            ""
+            if any(is_work(entry) for entry in _span(shown, self._start(shown, None)))
+            else "nothing to compact"
+        )
 
     def _checked(self, share: float, at: float, verdict: str, why: str) -> Event:
         return Checked(
@@ -130,7 +134,9 @@ class Compact(Technique):
         if not any(is_work(entry) for entry in span):
             yield from self._fail(asked, Summary(problem="nothing to compact"), 0)
             return
-        yield CompactionStarted(turn=self.desk.turn, edit=self.desk.numbers.edit, why=asked.reason or "by order")
+        yield CompactionStarted(
+            turn=self.desk.turn, edit=self.desk.numbers.edit, why=asked.reason or "by order"
+        )
         began = self.desk.clock.now_ms()
         found = self._ledger(span)
         try:
@@ -239,7 +245,9 @@ class Compact(Technique):
 
     def _episode(self, span: Sequence[Entry], summary: Summary, found: str) -> Episode:
         turns = [entry.message.turn for entry in span if is_work(entry)]
-        folds = self.desk.record.episode if any(entry.message.kind is Kind.EPISODE for entry in span) else None
+        folds = (
+            self.desk.record.episode if any(entry.message.kind is Kind.EPISODE for entry in span) else None
+        )
         text = without_known(summary.text, found)
         return Episode(
             number=self.desk.numbers.episode,

@@ -27,7 +27,9 @@ class Spin(Technique):
         policy = self.desk.policy.valves
         if policy.spin_pause and times >= policy.spin_pause:
             yield SpinSeen(turn=self.desk.turn, name=name, times=times)
-            raise Spinning(f"{name} was called {times} times with the same result. Say what to do instead, or resume.")
+            raise Spinning(
+                f"{name} was called {times} times with the same result. Say what to do instead, or resume."
+            )
         if policy.spin_nudge and times == policy.spin_nudge:
             yield SpinSeen(turn=self.desk.turn, name=name, times=times)
             line = notice(self.desk.numbers.message, self.desk.turn, NUDGE.format(times=times, name=name))

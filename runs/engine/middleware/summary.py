@@ -34,7 +34,9 @@ class Summary:
     calls: int = 0
 
 
-def summarise(desk: Desk, prefix: Sequence[Entry], span: Sequence[Entry], ledger: str, instructions: str) -> Summary:
+def summarise(
+    desk: Desk, prefix: Sequence[Entry], span: Sequence[Entry], ledger: str, instructions: str
+) -> Summary:
     """First on the same prefix (the cache has it), then once more as a flattened transcript of the span."""
     try:
         prompt = prompt_text(desk, ledger, instructions)
@@ -56,7 +58,9 @@ def prompt_text(desk: Desk, ledger: str, instructions: str) -> str:
     aside = [f"\nThe person asks for this summary: {clean(instructions)}"] if instructions else []
     known = "\n".join(part for part in (ledger, notes_text(desk.notes.values(), limit)) if part)
     if known:
-        aside.append(f"\nThese lines stay in the new window beside your summary. They are not to be repeated:\n{known}")
+        aside.append(
+            f"\nThese lines stay in the new window beside your summary. They are not to be repeated:\n{known}"
+        )
     return "\n".join([body.strip(), *aside])
 
 
@@ -64,7 +68,11 @@ def _on_prefix(desk: Desk, prefix: Sequence[Entry], prompt: str) -> Summary:
     """The whole window where it fits, else up to the cut: both begin as the cache (and bound thinking) knows them.
     What does not fit is not asked."""
     room = desk.llm.capability.context - int(desk.frame.params["request"]["max_tokens"]) - _size(desk, prompt)
-    fits = [shown for shown in (desk.window.entries, prefix) if desk.gauge.estimate(desk.with_blocks(shown)) <= room]
+    fits = [
+        shown
+        for shown in (desk.window.entries, prefix)
+        if desk.gauge.estimate(desk.with_blocks(shown)) <= room
+    ]
     if not fits:
         return Summary(problem="the window is too long to be summarised at once")
     rendered = desk.renderer.render(desk.frame, fits[0], desk.window.calls(), desk.turn, aside=prompt)
@@ -112,7 +120,9 @@ def _parts(lines: Sequence[str], budget: int) -> list[str]:
 
 def _flat(message: Message) -> str:
     said = texts_of(message.content)
-    lines = [f"[{message.author.value}, turn {message.turn}] {_short(said) if message.is_persons else said}".rstrip()]
+    lines = [
+        f"[{message.author.value}, turn {message.turn}] {_short(said) if message.is_persons else said}".rstrip()
+    ]
     for call in calls_of(message.content):
         lines.append(f"  call {call['name']} {canonical(call['input']).decode()[:RESULT_CHARACTERS]}")
     for block in results_of(message.content):

@@ -100,7 +100,9 @@ def oversized(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tup
 
 def _oversized_texts(message: Message, limit: int) -> tuple[int, ...]:
     sizes = [tokens.of_block(block) for block in message.content]
-    return tuple(at for at, block in enumerate(message.content) if block["type"] == "text" and sizes[at] > limit)
+    return tuple(
+        at for at, block in enumerate(message.content) if block["type"] == "text" and sizes[at] > limit
+    )
 
 
 def replaced(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[int, ...]:
@@ -134,7 +136,8 @@ def block_text(block: Block) -> str:
 def _preview(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
     chosen = replaced(message, shape, calls)
     return tuple(
-        _previewed(block, message, at, shape) if at in chosen else block for at, block in enumerate(message.content)
+        _previewed(block, message, at, shape) if at in chosen else block
+        for at, block in enumerate(message.content)
     )
 
 

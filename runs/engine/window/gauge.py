@@ -95,7 +95,9 @@ class Gauge:
 
     def estimate(self, entries: Iterable[tuple[Entry, Sequence[Block]]]) -> int:
         """Tokens of a window as if no usage had been told for the whole of it."""
-        return sum(round(raw * self.ratio) for raw in self.fixed.values()) + sum(self.share(*pair) for pair in entries)
+        return sum(round(raw * self.ratio) for raw in self.fixed.values()) + sum(
+            self.share(*pair) for pair in entries
+        )
 
     def learn(
         self, version: int, upto: int, usage: Usage, entries: Sequence[tuple[Entry, Sequence[Block]]]

@@ -20,7 +20,9 @@ LINE = 200
 _KEYED = re.compile(r"^[\s>*\-]*([A-Za-z][\w ./-]{1,48}?)\s*[:=]\s*(\S.{0,140})$")
 _KEY = re.compile(r"\b([A-Z][A-Z0-9]{1,15}[-_]\d{1,8})\b\s*[:=]\s*(\S.{0,140})")
 _URL = re.compile(r"https?://[^\s\"'<>)\]]{4,160}")
-_ERROR = re.compile(r"^.*\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAIL|fatal|panic|Traceback)\b.*$")
+_ERROR = re.compile(
+    r"^.*\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAIL|fatal|panic|Traceback)\b.*$"
+)
 _EXIT = re.compile(r"\bexit(?: code)?[ :=]+(-?\d+)")
 _READ = ("read_file", "list_files", "search_files")
 _WRITE = ("write_file", "edit_file")

@@ -77,19 +77,27 @@ class Renderer:
         mended = mend(self._lines(frame, entries, shape, calls))
         wrong = problems(mended.lines)
         if wrong:
-            raise InvalidWindow(f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run.")
+            raise InvalidWindow(
+                f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run."
+            )
         lines = self._marked(mended, aside)
         marks = sum("cache_control" in spot for spot in (*frame.tools, *_spots(lines))) + bool(frame.system)
         if marks > MOST_MARKS:
-            raise InvalidWindow(f"The request has {marks} cache marks, and {MOST_MARKS} are allowed. Report this run.")
+            raise InvalidWindow(
+                f"The request has {marks} cache marks, and {MOST_MARKS} are allowed. Report this run."
+            )
         purpose = f"{self.slug}:{turn}:summary" if aside else f"{self.slug}:{turn}"
         body = self._body(frame, lines, purpose, max_tokens)
         if len(body) > MOST_BYTES:
-            raise InvalidWindow(f"The request has {len(body):,} bytes, more than the API takes. Clear the window.")
+            raise InvalidWindow(
+                f"The request has {len(body):,} bytes, more than the API takes. Clear the window."
+            )
         request = Request(body=body, sha256=sha256(body), turn=turn)
         return Rendered(request=request, repairs=tuple(mended.repairs))
 
-    def blocks(self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
+    def blocks(
+        self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]
+    ) -> tuple[Block, ...]:
         """An entry's blocks in its form; the same objects each time. An edit that was drawn and not applied has shown
         messages under numbers that others get, so the message itself is looked at."""
         key = (entry.message.number, entry.form.value, frame.sha256)
@@ -150,8 +158,12 @@ def _spots(lines: Iterable[Line]) -> Iterable[Block]:
     return (block for line in lines for block in line.blocks)
 
 
-def model_view(frame: Frame, entries: Sequence[Entry], archive: Iterable[Message], slug: str, turn: int) -> Rendered:
+def model_view(
+    frame: Frame, entries: Sequence[Entry], archive: Iterable[Message], slug: str, turn: int
+) -> Rendered:
     """The request of a past turn, rebuilt. `archive` holds the answers whose calls the entries' results belong to."""
     known = sorted(archive, key=lambda message: message.number)
-    calls = {block["id"]: block for message in known for block in message.content if block["type"] == "tool_use"}
+    calls = {
+        block["id"]: block for message in known for block in message.content if block["type"] == "tool_use"
+    }
     return Renderer(slug).render(frame, entries, calls, turn)

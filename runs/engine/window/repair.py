@@ -102,7 +102,9 @@ def _merged(lines: Sequence[Line]) -> list[Line]:
         elif line.blocks or _stands_between(merged, lines[at + 1 :], line):
             merged.append(line)
     merged = [_without_last_thoughts(line) for line in merged]
-    return [line if line.blocks else replace(line, blocks=({"type": "text", "text": EMPTY},)) for line in merged]
+    return [
+        line if line.blocks else replace(line, blocks=({"type": "text", "text": EMPTY},)) for line in merged
+    ]
 
 
 def _without_last_thoughts(line: Line) -> Line:
@@ -209,7 +211,9 @@ def _bounded(lines: list[Line], mended: Mended) -> list[Line]:
     """Starts and ends with user (W1); neighbours that a repair left equal are merged again."""
     lines = _merged(lines)
     if lines and lines[0].role is Role.ASSISTANT:
-        lines.insert(0, Line(role=Role.USER, blocks=({"type": "text", "text": "(the beginning is in the archive)"},)))
+        lines.insert(
+            0, Line(role=Role.USER, blocks=({"type": "text", "text": "(the beginning is in the archive)"},))
+        )
         mended.repairs.append("the list began with the assistant")
     if lines and lines[-1].role is Role.ASSISTANT:
         lines.append(Line(role=Role.USER, blocks=({"type": "text", "text": "Continue."},)))
@@ -241,7 +245,10 @@ def _parts(block: Block) -> Sequence[Block]:
 def _named(block: Block, drop: set[int]) -> Block:
     if id(block) in drop:
         size = picture_size(block)
-        return {"type": "text", "text": f"[picture{f', {size[0]} × {size[1]} px' if size else ''}: in the archive]"}
+        return {
+            "type": "text",
+            "text": f"[picture{f', {size[0]} × {size[1]} px' if size else ''}: in the archive]",
+        }
     if any(id(part) in drop for part in _parts(block)):
         return {**block, "content": [_named(part, drop) for part in _parts(block)]}
     return block

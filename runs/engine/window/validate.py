@@ -78,5 +78,9 @@ def _pairs(at: int, line: Line, calls: Sequence[str]) -> Iterator[str]:
 
 
 def _ends_well(at: int, line: Line) -> Iterator[str]:
-    if line.role is Role.ASSISTANT and line.blocks and line.blocks[-1]["type"] in ("thinking", "redacted_thinking"):
+    if (
+        line.role is Role.ASSISTANT
+        and line.blocks
+        and line.blocks[-1]["type"] in ("thinking", "redacted_thinking")
+    ):
         yield f"messages.{at}: the final block of an answer cannot be thinking"

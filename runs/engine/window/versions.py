@@ -24,7 +24,9 @@ class Entry:
 
 def entries(version: Version, messages: Mapping[int, Message], upto: int) -> tuple[Entry, ...]:
     """The window of (version, upto): a pure function, for the present and for any past turn."""
-    listed = (Entry(message=messages[item.message], form=item.form, pinned=item.pinned) for item in version.items)
+    listed = (
+        Entry(message=messages[item.message], form=item.form, pinned=item.pinned) for item in version.items
+    )
     later = (Entry(message=messages[number]) for number in range(version.base + 1, upto + 1))
     return (*listed, *later)
 
