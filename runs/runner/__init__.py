@@ -2,6 +2,7 @@
 
     slice      claim, turns, orders, states     taking_up   an Agent from what the archive holds
     applying   orders, at the boundary          watch       heartbeat, stop now, leaving
+    warm       agents kept from slice to slice
 """
 
 from .slice import advance

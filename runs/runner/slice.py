@@ -23,6 +23,7 @@ from runs.engine.errors import (
 from runs.engine.events import Checked, Delta, Event
 from runs.engine.loop import Agent
 from runs.live import bell
+from runs.models import Run
 from runs.store import archive, lease, orders
 from runs.store.archive import OrderAnswer, StateChange
 from runs.store.lease import Claim, Fenced
@@ -30,6 +31,7 @@ from runs.store.resume import Standing, standing
 
 from . import applying
 from .taking_up import lost_attempt, take_up
+from .warm import warm
 from .watch import FENCED, LEAVING, OWNER, watch
 
 TURNS, SECONDS, CRASHES = 10, 60.0, 3
@@ -86,8 +88,10 @@ class Slice:
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
-        self.found: Standing = standing(claim.run_id)
-        self.state, self.reason = self.found.run.state, self.found.run.reason
+        self.left = warm.take(claim)
+        self.found: Standing | None = None if self.left else standing(claim.run_id)
+        run = self.found.run if self.found else Run.objects.only("state", "reason").get(pk=claim.run_id)
+        self.state, self.reason = run.state, run.reason
         self.turns = 0
         self.until = time.monotonic() + SECONDS
         self.quiet: list[Event] = []
@@ -95,27 +99,39 @@ class Slice:
 
     def walk(self) -> bool:
         """True when there is more to do and the run is in a state to do it."""
-        lost = lost_attempt(self.found)
-        if lost:
-            self.store(lost)
-        if self.claim.crash_streak >= CRASHES and self.state in applying.WORKING:
-            times, turn = self.claim.crash_streak, self.found.run.turn_no + 1
-            self.turn_to("failed", f"crashed {times} times in turn {turn}. Retry when the cause is gone.")
         if not self._taken_up():
             return False
         self.answer_orders()
         while self.state in applying.WORKING and self._has_room():
             self._one_turn()
             self.answer_orders()
-        return self.state in applying.WORKING
+        if self.state not in applying.WORKING:
+            return False
+        warm.keep(self.claim, self.agent, self.left.slices + 1 if self.left else 1)
+        return True
 
     def _taken_up(self) -> bool:
+        if self.left:
+            self.agent = self.left.agent
+            self.agent.desk.cancel = watch.fresh(self.claim.run_id)
+            return True
+        assert self.found is not None
+        self._look_back(self.found)
         try:
             self.agent = take_up(self.found, watch.fresh(self.claim.run_id))
         except EngineError as error:
             self._troubled(error)
             return False
         return True
+
+    def _look_back(self, found: Standing) -> None:
+        """What a worker that is gone left behind: a lost call, or one crash too many."""
+        lost = lost_attempt(found)
+        if lost:
+            self.store(lost)
+        if self.claim.crash_streak >= CRASHES and self.state in applying.WORKING:
+            times, turn = self.claim.crash_streak, found.run.turn_no + 1
+            self.turn_to("failed", f"crashed {times} times in turn {turn}. Retry when the cause is gone.")
 
     def _has_room(self) -> bool:
         return self.turns < TURNS and time.monotonic() < self.until and not watch.leaving
