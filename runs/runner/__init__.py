@@ -1,8 +1,8 @@
 """Where engine, store and bell meet: a claimed run is walked for one slice.
 
-    slice      claim, turns, orders, states     taking_up   an Agent from what the archive holds
-    applying   orders, at the boundary          watch       heartbeat, stop now, leaving
-    warm       agents kept from slice to slice
+slice      claim, turns, orders, states     taking_up   an Agent from what the archive holds
+applying   orders, at the boundary          watch       heartbeat, stop now, leaving
+warm       agents kept from slice to slice
 """
 
 from .slice import advance

@@ -81,7 +81,9 @@ def _say(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
 
 
 def _clear(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    yield from _follow(asked, agent.clear(EditAsked(trigger=Trigger.PERSON, order=asked.id, by=asked.by)), False)
+    yield from _follow(
+        asked, agent.clear(EditAsked(trigger=Trigger.PERSON, order=asked.id, by=asked.by)), False
+    )
 
 
 def _compact(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
@@ -115,7 +117,9 @@ def _answer(event: Event, asked: Asked) -> OrderAnswer | None:
     if isinstance(event, Said) or (isinstance(event, WindowEdited) and event.edit.order == asked.id):
         return OrderAnswer(order_id=asked.id, state="applied")
     if isinstance(event, CompactionFailed) and event.order == asked.id:
-        return OrderAnswer(order_id=asked.id, state="rejected", reason=f"The window is unchanged: {event.why}.")
+        return OrderAnswer(
+            order_id=asked.id, state="rejected", reason=f"The window is unchanged: {event.why}."
+        )
     return None
 
 

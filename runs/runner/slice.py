@@ -53,7 +53,9 @@ def advance(run_id: int) -> bool:
             log.warning("%s", fenced)
             return False
         except DatabaseError:
-            log.exception("%s: the database failed in the middle of a slice; it is taken up again", claim.slug)
+            log.exception(
+                "%s: the database failed in the middle of a slice; it is taken up again", claim.slug
+            )
             return False
         except Exception as error:  # our own mistake: it must not repeat for ever, and a person must see it
             log.exception("%s: the slice failed", claim.slug)

@@ -22,6 +22,7 @@ from runs.engine.ports import Cancel, Llm, Sandbox
 from runs.engine.sandbox import choose
 from runs.engine.settle import Settled
 from runs.engine.window.gauge import Measured
+from runs.models import Run
 from runs.store.layers import DbHistory, files_of
 from runs.store.resume import OpenTurn, Standing
 
@@ -54,10 +55,18 @@ def take_up(standing: Standing, cancel: Cancel) -> Agent:
             spent=_spent(standing),
             record=_record(standing),
             measured=_measured(standing),
+            measured_in=standing.measured.frame if standing.measured else "",
+            summariser=_summariser(run),
             ratio=_ratio(standing),
             found=_open(answered) if answered else None,
         )
     )
+
+
+def _summariser(run: Run) -> Llm | None:
+    """The llm that the policy wants summaries from, where it is not the run's own."""
+    wanted = from_mapping(run.policy).compact.llm
+    return llm_of(wanted, "human") if wanted and wanted != run.llm else None
 
 
 def lost_attempt(standing: Standing) -> TurnLost | None:
@@ -65,7 +74,9 @@ def lost_attempt(standing: Standing) -> TurnLost | None:
     found = standing.open
     if found is None or found.answer is not None:
         return None
-    return TurnLost(turn=found.number, attempt=found.attempt, reason="the worker stopped while the llm answered")
+    return TurnLost(
+        turn=found.number, attempt=found.attempt, reason="the worker stopped while the llm answered"
+    )
 
 
 @cache
@@ -140,6 +151,6 @@ def _open(found: OpenTurn) -> Open:
         attempt=found.attempt,
         calls=tuple(known.call for known in found.calls),
         settled=settled,
-        stop_reason="tool_use" if found.calls else "end_turn",
+        stop_reason=found.stop_reason,
         cost=found.cost,
     )

@@ -1,11 +1,12 @@
 """One watcher a process: it renews the leases of the runs in hand, and hears what cannot wait for a boundary.
 
-A run that could not renew its lease for FENCE_S stops by itself: another worker may have it by then.
+A run whose lease could not be renewed for two thirds of it stops by itself: another worker may have it soon.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import threading
 import time
@@ -17,10 +18,15 @@ from django.db import Error, connection
 from runs.engine.ports import Cancel
 from runs.store import lease, orders
 
-OWNER = f"{socket.gethostname()}:{os.getpid()}"
-POLL_S, BEAT_S, FENCE_S = 0.5, 10.0, 20.0
-
+POLL_S = 0.5
 STOPPED, INTERRUPTED, LEAVING, FENCED = "stop_now", "interrupt", "leaving", "fenced"
+
+_names: dict[int, str] = {}
+
+
+def owner() -> str:
+    """This process among all others, past ones too: in a container every life has the same host and number."""
+    return _names.setdefault(os.getpid(), f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}")
 
 
 class Watch:
@@ -28,6 +34,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._hands: dict[int, Cancel] = {}
+        self._acting: set[int] = set()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -37,8 +44,9 @@ class Watch:
     @contextmanager
     def holding(self, run_id: int) -> Iterator[None]:
         with self._lock:
+            if not self._hands:
+                self._beaten = time.monotonic()
             self._hands[run_id] = Cancel()
-            self._beaten = time.monotonic()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
                 self._thread.start()
@@ -47,6 +55,10 @@ class Watch:
         finally:
             with self._lock:
                 self._hands.pop(run_id, None)
+                self._acting.discard(run_id)
+
+    def holds(self, run_id: int) -> bool:
+        return run_id in self._hands
 
     def fresh(self, run_id: int) -> Cancel:
         """A new flag for the next stretch of a run; the one before may have been raised."""
@@ -56,16 +68,29 @@ class Watch:
             cancel(LEAVING)
         return cancel
 
+    def acting(self, run_id: int, now: bool) -> None:
+        """A tool that changes something is at work, or has ended: such a one is let end when the process leaves."""
+        if now:
+            self._acting.add(run_id)
+        else:
+            self._acting.discard(run_id)
+
     def poke(self, run_id: int) -> None:
         """Look at once: there may be an order for this run."""
         if run_id in self._hands:
             self._wake.set()
 
-    def leave(self) -> None:
-        """The process ends: every call in flight is cancelled, its turn is tried again by the next owner."""
+    def leave(self, grace: float = 0.0) -> None:
+        """The process ends. A call to an llm is cancelled, and its turn tried again by the next owner; a tool that
+        changes something has `grace` seconds to end, then it is killed."""
         self.leaving = True
-        for cancel in list(self._hands.values()):
-            cancel(LEAVING)
+        for run_id, cancel in list(self._hands.items()):
+            if not grace or run_id not in self._acting:
+                cancel(LEAVING)
+        if grace:
+            late = threading.Timer(grace, self.leave)
+            late.daemon = True
+            late.start()
 
     def _run(self) -> None:
         while True:
@@ -80,15 +105,16 @@ class Watch:
             self._look(hands)
 
     def _look(self, hands: dict[int, Cancel]) -> None:
+        seconds = lease.lease_ms() / 1000
         try:
             for run_id, asked in orders.stop_now_asked(list(hands)).items():
                 hands[run_id](STOPPED if asked.kind == "stop_now" else INTERRUPTED)
-            if time.monotonic() - self._beaten >= BEAT_S:
-                lease.renew_all(OWNER)
+            if time.monotonic() - self._beaten >= seconds / 3:
+                lease.renew_all(owner())
                 self._beaten = time.monotonic()
         except Error:  # the database is away: no renewal counts, and in the end the runs let go by themselves
             connection.close()
-        if time.monotonic() - self._beaten > FENCE_S:
+        if time.monotonic() - self._beaten > seconds * 2 / 3:
             for cancel in hands.values():
                 cancel(FENCED)
 

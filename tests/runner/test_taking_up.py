@@ -57,7 +57,13 @@ POINTS = [
 
 @pytest.mark.parametrize(("kind", "nth", "when"), POINTS)
 def test_a_run_survives_the_death_of_its_worker(
-    begin: Begin, walk: Walk, die: Callable[..., None], monkeypatch: pytest.MonkeyPatch, kind: str, nth: int, when: str
+    begin: Begin,
+    walk: Walk,
+    die: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    nth: int,
+    when: str,
 ) -> None:
     run = begin()
     die(kind, nth, when)

@@ -98,7 +98,9 @@ def test_a_mistake_of_ours_fails_the_run_with_its_name_and_retry_goes_on(
     assert walk(run).state == "done"
 
 
-def test_a_turn_that_reads_costs_three_commits(begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_that_reads_costs_three_commits(
+    begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commits: list[list[str]] = []
     real = archive.append
 

@@ -72,7 +72,9 @@ def test_a_window_that_was_compacted_is_taken_up_anew(
     assert verify(run).ok
 
 
-def test_what_a_person_says_between_two_slices_is_read(begin: Begin, walk: Walk, one_turn_a_slice: None) -> None:
+def test_what_a_person_says_between_two_slices_is_read(
+    begin: Begin, walk: Walk, one_turn_a_slice: None
+) -> None:
     run = walk(begin("rehearsal/job-5"), slices=2)
     control.order(a_person(), run, "say", {"text": "Explain."})
     run = walk(run)
