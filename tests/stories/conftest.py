@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +49,16 @@ def promises(db: None, proven: set[str]) -> Iterator[None]:
     What the content security policy refused is heard by `live_house`, which fails at its end.
     """
     yield
-    wait_until(lambda: watch._thread is None, what="the watcher, who still looks into this story's database, to leave")
+    nobody_watches()
     for run in Run.objects.all():
         if run.head_hash not in proven:
             keep_promises(run)
             proven.add(run.head_hash)
+
+
+def nobody_watches() -> None:
+    """The thread that hears what cannot wait has left; else it would go on looking into this story's database."""
+    wait_until(lambda: watch._thread is None, what="the watcher to leave")
 
 
 def keep_promises(run: Run) -> None:
@@ -73,14 +80,20 @@ def house(live_house: LiveHouse) -> LiveHouse:
 
 
 @pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
+def wire() -> Iterator[Wire]:
     """Listens between the llm's client and the stand-in, and can hold an answer in the middle."""
-    made = Wire()
-    plain = CONNECT.InProcess
-    monkeypatch.setattr(CONNECT, "InProcess", lambda standin: made.around(plain(standin)))
-    forget_clients()
-    yield made
-    made.release()
+    with listening() as made:
+        yield made
+
+
+@contextmanager
+def listening() -> Iterator[Wire]:
+    made, plain = Wire(), CONNECT.InProcess
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CONNECT, "InProcess", lambda standin: made.around(plain(standin)))
+        forget_clients()
+        yield made
+        made.release()
     forget_clients()
 
 
@@ -89,27 +102,34 @@ def forget_clients() -> None:
     taking_up.llm_of.cache_clear()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """The demo's whole work, done once: its database, and the body of each turn as the stand-in received it."""
+
+    database: Path
+    bodies: Mapping[int, bytes]
+
+
 @pytest.fixture(scope="session")
-def told(template_database: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Path:
-    """The database in which the demo's whole work was done: two clearings and three compactions, red to green."""
+def told(template_database: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Told:
     from agentdash.embedded import running
 
     path = tmp_path_factory.mktemp("told") / "told.sqlite3"
     shutil.copyfile(template_database, path)
     with django_db_blocker.unblock():
         point_to(path)
-        with running():
-            until(begin("rehearsal", policy="demo"), "done", seconds=240)
-        wait_until(lambda: watch._thread is None, what="the watcher to leave")
+        with listening() as wire, running():
+            run = until(begin("rehearsal", policy="demo"), "done", seconds=240)
+        nobody_watches()
         connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connections.close_all()
-    return path
+    return Told(database=path, bodies=wire.turns(run.slug))
 
 
 @pytest.fixture
-def finished(told: Path, db: None, tmp_path: Path) -> Run:
+def finished(told: Told, db: None, tmp_path: Path) -> Run:
     """The demo's run after its end, in a copy of its own. Ask for it before `house`."""
     path = tmp_path / "finished.sqlite3"
-    shutil.copyfile(told, path)
+    shutil.copyfile(told.database, path)
     point_to(path)
     return Run.objects.get()
