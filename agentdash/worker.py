@@ -28,7 +28,8 @@ class Worker:
 
     def start(self) -> None:
         """Begin, and take up what the last process left: this one holds the lock of the home, no other works here."""
-        inproc.bed.leaving = watch.leaving = False
+        inproc.bed.leaving = False
+        watch.stay()
         self.thread.start()
         if not self.ready.wait(15):
             why = "Start again; agentdash.log says what held it."

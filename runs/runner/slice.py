@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Sequence
 
-from django.db import DatabaseError, close_old_connections
+from django.db import close_old_connections, connection
 
 from runs.engine.errors import (
     BadRequest,
@@ -20,64 +20,85 @@ from runs.engine.errors import (
     RunInterrupted,
     Spinning,
 )
-from runs.engine.events import Checked, Delta, Event
+from runs.engine.events import CallEnded, CallStarted, CallStatus, Checked, Delta, Event, TurnClosed
 from runs.engine.loop import Agent
 from runs.live import bell
 from runs.models import Run
-from runs.store import archive, lease, orders
+from runs.store import archive, late, lease, orders, reserve
 from runs.store.archive import OrderAnswer, StateChange
 from runs.store.lease import Claim, Fenced
 from runs.store.resume import Standing, standing
 
-from . import applying
+from . import applying, away, crash
 from .taking_up import lost_attempt, take_up
 from .warm import warm
-from .watch import FENCED, LEAVING, OWNER, watch
+from .watch import FENCED, LEAVING, owner, watch
 
 TURNS, SECONDS, CRASHES = 10, 60.0, 3
+WAITS = ("turn.opened", "call.started", "llm.retry")
+"""After these the run waits for others, and a server's connection is given to who needs it."""
+
 log = logging.getLogger(__name__)
 
 
 def advance(run_id: int) -> bool:
     """Walk a run for one slice if nobody else does; answer its orders if it is idle. True: there is more to do."""
     close_old_connections()
-    claim = _claim(run_id)
-    if claim is None:
-        watch.poke(run_id)
+    try:
+        claim = _claim(run_id)
+        if claim is None:
+            watch.poke(run_id)
+            return False
+        with watch.holding(run_id):
+            again = _walk(claim)
+        return again or _is_asked(run_id)
+    except away.TROUBLE as error:  # nothing was begun, or it was handed back; the sweeper looks again
+        log.warning("run %s: the database does not answer: %s", run_id, error)
         return False
-    again = False
-    with watch.holding(run_id):
-        try:
-            again = Slice(claim).walk()
-        except Fenced as fenced:
-            log.warning("%s", fenced)
-            return False
-        except DatabaseError:
-            log.exception(
-                "%s: the database failed in the middle of a slice; it is taken up again", claim.slug
-            )
-            return False
-        except Exception as error:  # our own mistake: it must not repeat for ever, and a person must see it
-            log.exception("%s: the slice failed", claim.slug)
-            _fail(claim, error)
-            return False
-        finally:
-            lease.release(claim)
-    return not watch.leaving and (again or _is_asked(run_id))
+    finally:
+        _give_connection()
 
 
-def _fail(claim: Claim, error: Exception) -> None:
+def _walk(claim: Claim) -> bool:
+    """The slice, whatever becomes of it; the run is let go of at its end."""
+    walked, began = None, time.monotonic()
+    try:
+        reserve.keep()
+        walked = Slice(claim)
+        again = walked.walk()
+    except Fenced as fenced:
+        log.warning("%s", fenced)
+        return False
+    except (Exception, SystemExit) as error:
+        if away.is_trouble(error):
+            away.hand_back(claim, error, walked.heard if walked else began, watch.gone)
+            return False
+        # our own mistake: it must not repeat for ever, and a person must see it
+        log.exception("%s: the slice failed", claim.slug)
+        _fail(claim, error)
+        again = False
+    lease.release(claim)
+    return again
+
+
+def _fail(claim: Claim, error: BaseException) -> None:
     why = f"agentdash itself failed ({type(error).__name__}: {error}). Nothing is lost; the log has the details."
     bell.ring(claim.run_id, archive.append(claim, state=StateChange(state="failed", reason=why)))
 
 
 def _claim(run_id: int) -> Claim | None:
-    if watch.leaving:
+    if watch.leaving or watch.holds(run_id):
         return None
-    claim = lease.claim(run_id, OWNER)
+    claim = lease.claim(run_id, owner())
     if claim is None and orders.pending(run_id):
-        claim = lease.claim(run_id, OWNER, any_state=True)
+        claim = lease.claim(run_id, owner(), any_state=True)
     return claim
+
+
+def _give_connection() -> None:
+    """To the pool of a server's connections; one to a file stays open, it is in nobody's way."""
+    if connection.vendor == "postgresql" and not connection.in_atomic_block:
+        connection.close()
 
 
 def _is_asked(run_id: int) -> bool:
@@ -96,6 +117,7 @@ class Slice:
         self.state, self.reason = run.state, run.reason
         self.turns = 0
         self.until = time.monotonic() + SECONDS
+        self.heard = time.monotonic()
         self.quiet: list[Event] = []
         self.agent: Agent
 
@@ -142,6 +164,9 @@ class Slice:
         self.turns += 1
         try:
             for event in self.agent.turn():
+                if self._leaves_to_the_next(event):
+                    self.agent.desk.cancel(LEAVING)
+                    return
                 self.note(event)
         except Cancelled:
             pass
@@ -154,6 +179,14 @@ class Slice:
             self.turn_to("done")
         else:
             self._step_taken()
+
+    def _leaves_to_the_next(self, event: Event) -> bool:
+        """While the process leaves, a call that has not begun stays planned: the next owner runs it."""
+        if not watch.leaving or self.agent.desk.cancel.reason not in ("", LEAVING):
+            return False
+        ended = event.ended if isinstance(event, TurnClosed) else (event,)
+        skipped = (one for one in ended if isinstance(one, CallEnded) and one.status is CallStatus.SKIPPED)
+        return isinstance(event, CallStarted) or any(skipped)
 
     def _woken(self) -> None:
         """The call was cancelled: by an order that is applied next, or because this process must let go."""
@@ -213,10 +246,27 @@ class Slice:
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
     ) -> None:
         quiet, self.quiet = self.quiet, []
-        seq = archive.append(self.claim, *quiet, *events, answers=answers, state=state)
+        try:
+            with crash.points(events):
+                seq = archive.append(self.claim, *quiet, *events, answers=answers, state=state)
+        except Fenced:
+            for event in events:
+                if isinstance(event, CallEnded):
+                    late.keep(self.claim, event)
+            raise
+        self.heard = time.monotonic()
         if state:
             self.state, self.reason = state.state, state.reason
         bell.ring(self.claim.run_id, seq)
+        self._mark(events)
+
+    def _mark(self, events: Sequence[Event]) -> None:
+        """What this process does from now on with the run: wait for others, or act on something."""
+        kinds = [event.kind for event in events]
+        if "call.started" in kinds or "call.ended" in kinds:
+            watch.acting(self.claim.run_id, "call.started" in kinds)
+        if any(kind in WAITS for kind in kinds):
+            _give_connection()
 
     def turn_to(self, state: str, reason: str = "") -> None:
         self.store(state=StateChange(state=state, reason=reason))

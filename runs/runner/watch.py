@@ -39,7 +39,15 @@ class Watch:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._beaten = 0.0
-        self.leaving = False
+        self.gone = threading.Event()
+
+    @property
+    def leaving(self) -> bool:
+        return self.gone.is_set()
+
+    def stay(self) -> None:
+        """A worker starts in a process where another has left."""
+        self.gone.clear()
 
     @contextmanager
     def holding(self, run_id: int) -> Iterator[None]:
@@ -83,7 +91,7 @@ class Watch:
     def leave(self, grace: float = 0.0) -> None:
         """The process ends. A call to an llm is cancelled, and its turn tried again by the next owner; a tool that
         changes something has `grace` seconds to end, then it is killed."""
-        self.leaving = True
+        self.gone.set()
         for run_id, cancel in list(self._hands.items()):
             if not grace or run_id not in self._acting:
                 cancel(LEAVING)
