@@ -52,6 +52,10 @@ class Parts:
     spent: Spent = field(default_factory=Spent)
     record: Record = field(default_factory=Record)
     measured: Measured | None = None
+    measured_in: str = ""
+    """Hash of the frame that `measured` was counted in: another frame makes it worthless."""
+
+    summariser: Llm | None = None
     ratio: float = 1.0
     known: Mapping[int, int] = field(default_factory=dict)
     found: Open | None = None
@@ -72,6 +76,8 @@ def assemble(parts: Parts) -> Agent:
         gauge=Gauge(frame=empty),
         renderer=Renderer(parts.slug),
         llm=parts.llm,
+        summariser=parts.summariser or parts.llm,
+        workspace=parts.workspace,
         files=parts.files,
         history=parts.history,
         clock=parts.clock,
@@ -92,7 +98,9 @@ def assemble(parts: Parts) -> Agent:
         params=_params(parts),
         shape=shape,
     )
-    desk.gauge = Gauge(frame=desk.frame, last=parts.measured, ratio=parts.ratio, known=dict(parts.known))
+    desk.gauge = Gauge(
+        frame=desk.frame, last=_measured(parts, desk), ratio=parts.ratio, known=dict(parts.known)
+    )
     agent = Agent(desk, techniques, toolbox, _context(parts, desk), parts.found)
     agent.asking.attempts = parts.attempts
     return agent
@@ -155,6 +163,10 @@ def technique_named(name: str) -> type[Technique]:
         if isinstance(value, type) and value.__module__ == module.__name__
     )
     return next(value for value in own if issubclass(value, Technique))
+
+
+def _measured(parts: Parts, desk: Desk) -> Measured | None:
+    return parts.measured if parts.measured_in == desk.frame.sha256 else None
 
 
 def _context(parts: Parts, desk: Desk) -> ToolContext:

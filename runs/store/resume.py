@@ -214,8 +214,12 @@ def _measured(run_id: int) -> LastUsage | None:
 
 
 def _compactions(run_id: int) -> tuple[int, tuple[int, ...]]:
-    """The turn of the last compaction that came about, and the turns of those that failed after it."""
-    edits = models.Edit.objects.filter(run_id=run_id).order_by("-number")
-    last = edits.filter(state="applied", episode__isnull=False).first()
-    failed = edits.filter(state="failed", number__gt=last.number if last else 0)
-    return (last.turn if last else 0), tuple(failed.order_by("number").values_list("turn", flat=True))
+    """The turn of the last compaction, and the turns of the summaries that failed since one last came about.
+
+    A code-made episode is a compaction but no success of a summary; what a person asked for is no failure of ours.
+    """
+    made = models.Edit.objects.filter(run_id=run_id, state="applied", episode__isnull=False).order_by("-number")
+    last, summed = made.first(), made.exclude(trigger="fallback").first()
+    failed = models.Edit.objects.filter(run_id=run_id, state="failed", number__gt=summed.number if summed else 0)
+    turns = failed.exclude(trigger="person").order_by("number").values_list("turn", flat=True)
+    return (last.turn if last else 0), tuple(turns)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from runs.engine import tokens
@@ -14,16 +15,18 @@ from runs.engine.events import Delta, Event, Item, Note, Usage, Version, WindowE
 from runs.engine.intake import sent_back
 from runs.engine.llm.table import price
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
-from runs.engine.messages import Author, Block, Kind, Message, Role
+from runs.engine.messages import Author, Block, Kind, Message, Role, clean
 from runs.engine.middleware.base import Desk, Numbers, Technique
 from runs.engine.policy import Policy, preset
 from runs.engine.ports import Answer, Cancel, Capability, Request
 from runs.engine.window.gauge import Gauge, Measured
 from runs.engine.window.render import Renderer, frame_of
+from runs.engine.window.repair import MOST_PICTURES
 from runs.engine.window.versions import Window
 
 MAX_TOKENS = 1000
 WINDOW = 200_000
+SUMMARY = {"content": [{"type": "text", "text": "Summary: task and state."}], "stop_reason": "end_turn"}
 
 
 @dataclass(slots=True)
@@ -55,6 +58,8 @@ class Ground:
     llm: CannedLlm
     events: list[Event] = field(default_factory=list)
     prefixes: list[Any] = field(default_factory=list)
+    stored: list[bytes] = field(default_factory=list)
+    paused: str = ""
 
     def append(self, role: Role, author: Author, kind: Kind, content: Sequence[Block]) -> None:
         """One more message, in archive and window."""
@@ -94,7 +99,7 @@ def lay(
     window = int(params.get("window") or WINDOW)
     context = int(params.get("summariser_window") or window + MAX_TOKENS)
     capability = Capability(llm="canned", context=context, max_output=MAX_TOKENS, price=price(5, 25))
-    llm = CannedLlm(capability, replies or [params.get("summary_reply")], params.get("summary_error"))
+    llm = CannedLlm(capability, replies or [params.get("summary_reply") or SUMMARY], params.get("summary_error"))
     policy = policy_of(params)
     system = "\n".join(block["text"] for block in params.get("system", [])) or "You are an agent."
     frame = frame_of(
@@ -102,7 +107,7 @@ def lay(
         system=system,
         tools=tools_of(messages, params),
         params={"max_tokens": MAX_TOKENS},
-        shape=shape_of(policy, window),
+        shape=replace(shape_of(policy, window), pictures=int(params.get("max_images") or MOST_PICTURES)),
     )
     items = tuple(Item(message=message.number) for message in archived)
     desk = Desk(
@@ -114,6 +119,8 @@ def lay(
         gauge=Gauge(frame=frame),
         renderer=Renderer("r-case0"),
         llm=llm,
+        summariser=llm,
+        workspace=Path(),
         files=MemoryFiles(),
         history=MemoryHistory(list(archived)),
         clock=ManualClock(),
@@ -134,7 +141,10 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
         sections["window"] = {"mark": trigger, "hard": max(trigger, 0.95)}
     if params.get("trigger_tokens") and "keep" in params:
         window = int(params.get("window") or WINDOW)
-        sections["clear"] = {"at": params["trigger_tokens"] / window, "keep": params["keep"], "frees": 0.0}
+        sections["window"] = {"mark": params["trigger_tokens"] / window, "hard": 0.95}
+        sections["clear"] = {"keep": params["keep"]}
+    if params.get("budget_usd"):
+        sections["valves"] = {"usd": params["budget_usd"]}
     if params.get("limit_tokens"):
         sections["offload"] = {"result_tokens": params["limit_tokens"], "result_share": 1.0}
     return preset("default").changed(**sections)
@@ -142,7 +152,9 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
 
 def tools_of(messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any]) -> list[Block]:
     """The tools the case names, else those its calls use: a run always has the tools it called."""
-    given = params.get("tools") or []
+    given = params.get("tools") or [
+        {"name": name, "input_schema": {"type": "object"}} for name in params.get("tools_before") or []
+    ]
     names = {tool["name"] for tool in given}
     used = {
         block["name"] for message in messages for block in blocks_of(message) if block["type"] == "tool_use"
@@ -195,7 +207,7 @@ def _message(
 
 def blocks_of(message: Mapping[str, Any]) -> list[Block]:
     content = message["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    return clean([{"type": "text", "text": content}] if isinstance(content, str) else list(content))
 
 
 def usage_of(given: Mapping[str, Any]) -> Usage:

@@ -141,7 +141,30 @@ def _cost_approx(outcome: Outcome, rest: str) -> str:
     return "" if abs(usd - wanted) <= tolerance else f"${usd}"
 
 
+def _paused(outcome: Outcome, rest: str) -> str:
+    return "" if outcome.ground.paused == rest else f"paused for {outcome.ground.paused or 'nothing'}"
+
+
+def _tools_stable(outcome: Outcome, rest: str) -> str:
+    return "" if outcome.body["tools"] == outcome.ground.prefixes[0] else "the tools have changed"
+
+
+def _stored(outcome: Outcome, rest: str) -> str:
+    kept = [json.loads(body) for body in outcome.ground.stored]
+    shown = [list(message.content) for message in outcome.ground.desk.window.messages.values()]
+    return "" if kept and kept == shown else "what comes back is not what was stored"
+
+
+def _utf8(outcome: Outcome, rest: str) -> str:
+    whole = json.dumps(outcome.body, ensure_ascii=False)
+    return "" if whole.encode("utf-8", "replace").decode() == whole else "a lone surrogate is left"
+
+
 MEASURES: dict[str, Check] = {
+    "paused": _paused,
+    "stored_ok": _stored,
+    "tools_stable": _tools_stable,
+    "utf8_ok": _utf8,
     "summary_calls_le": _summary_calls,
     "context_tokens": _tokens,
     "context_tokens_between": _tokens_between,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from runs.engine.errors import BudgetSpent
 from runs.engine.events import CompactionFailed, Trigger, Version, WindowEdited
 from runs.engine.llm.table import price
-from runs.engine.messages import Author, Kind, Role, text
+from runs.engine.messages import Author, Kind, Role, canonical, clean, text
 from runs.engine.middleware.base import Asked
 from runs.engine.window.versions import Window
 
@@ -114,15 +115,40 @@ def _reduce(ground: Ground, params: Mapping[str, Any]) -> None:
 
 
 def _clear_sequence(ground: Ground, params: Mapping[str, Any]) -> None:
-    """The list grows a turn at a time; before each request clearing may act."""
+    """The list grows a turn at a time; before each request the techniques may act."""
     whole = ground.desk.window.entries
     first = Version(number=1, parent=0, edit=0, base=1, items=(whole[0].item,))
     ground.desk.window = Window(first, [whole[0].message])
     for entry in whole[1:]:
         ground.desk.window.append(entry.message)
         if entry.message.role is Role.USER:
-            ground.take(ground.technique("clear_results").before_call(ground.desk.window))
+            _reduce(ground, params)
             ground.prefixes.append(ground.request()["messages"])
+
+
+def _cost(ground: Ground, params: Mapping[str, Any]) -> None:
+    """Every call counts against the budget, summaries too; then the valves are asked before the next one."""
+    for call in params.get("calls") or []:
+        ground.desk.spent.cost += round(call["usd"] * 1_000_000)
+    try:
+        ground.take(ground.technique("valves").before_call(ground.desk.window))
+    except BudgetSpent as spent:
+        ground.paused = spent.reason
+
+
+def _prefix_stability(ground: Ground, params: Mapping[str, Any]) -> None:
+    """A skill is loaded between two requests: what it brings is text, the tools stay."""
+    desk = ground.desk
+    before = desk.renderer.render(desk.frame, desk.window.entries[:1], desk.window.calls(), 1)
+    ground.prefixes.append(json.loads(before.request.body)["tools"])
+
+
+def _store_and_build(ground: Ground, params: Mapping[str, Any]) -> None:
+    """Through the gate into canonical bytes, as the archive keeps them, and back."""
+    for number, message in list(ground.desk.window.messages.items()):
+        body = canonical(clean(list(message.content)))
+        ground.stored.append(body)
+        ground.desk.window.messages[number] = replace(message, content=tuple(json.loads(body)))
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -133,12 +159,14 @@ OPERATIONS: dict[str, Operation] = {
     "compact": _compact,
     "compact_repeat": _compact_repeat,
     "compact_then_step": _compact_then_step,
-    "cost": _nothing,
+    "cost": _cost,
     "count": _nothing,
     "count_after_compact": _compact,
     "offload": _offload,
+    "prefix_stability": _prefix_stability,
     "reduce": _reduce,
     "resume": _nothing,
+    "store_and_build": _store_and_build,
 }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from pathlib import Path
 
 from ..events import (
+    Decision,
     Edit,
     Episode,
     Event,
@@ -18,6 +20,7 @@ from ..events import (
     PlannedCall,
     Trigger,
     Usage,
+    Verdict,
     Version,
     WindowEdited,
 )
@@ -26,7 +29,7 @@ from ..policy import Policy
 from ..policy.model import smaller
 from ..ports import Answer, Cancel, Clock, History, Llm, Request, RunFiles, Tool, ToolResult
 from ..window.forms import Shape, offloaded_files
-from ..window.gauge import Gauge, Measured, Reading
+from ..window.gauge import MOST_RATIO, Gauge, Measured, Reading
 from ..window.head import PERSONS_SHARE, crowding, head, kept_first
 from ..window.render import Renderer
 from ..window.versions import Entry, Window, entries
@@ -63,6 +66,22 @@ class Record:
 
 
 @dataclass(slots=True, kw_only=True)
+class Words:
+    """What persons said of calls. `always`: tools they allowed for the whole run; `each`: tools that ask every time."""
+
+    permits: dict[str, Decision] = field(default_factory=dict)
+    outcomes: dict[str, Decision] = field(default_factory=dict)
+    always: set[str] = field(default_factory=set)
+    each: frozenset[str] = frozenset()
+
+    def take(self, word: Decision, tool: str) -> None:
+        kept = self.outcomes if word.verdict in (Verdict.DONE, Verdict.AGAIN, Verdict.LEAVE) else self.permits
+        kept[word.call] = word
+        if word.verdict is Verdict.ALWAYS:
+            self.always.add(tool)
+
+
+@dataclass(slots=True, kw_only=True)
 class Desk:
     """The run in hand: everything a technique may look at or change."""
 
@@ -74,6 +93,8 @@ class Desk:
     gauge: Gauge
     renderer: Renderer
     llm: Llm
+    summariser: Llm
+    workspace: Path
     files: RunFiles
     history: History
     clock: Clock
@@ -83,6 +104,7 @@ class Desk:
     numbers: Numbers = field(default_factory=Numbers)
     spent: Spent = field(default_factory=Spent)
     record: Record = field(default_factory=Record)
+    words: Words = field(default_factory=Words)
 
     @property
     def shape(self) -> Shape:
@@ -110,14 +132,14 @@ class Desk:
         """Tokens of each entry in its form."""
         return [self.gauge.share(entry, blocks) for entry, blocks in self.with_blocks(shown)]
 
-    def cost(self, usage: Usage) -> int:
-        """Microdollars of a usage at the llm's price; 0 where no price is known."""
-        price = self.llm.capability.price
+    def cost(self, usage: Usage, llm: Llm | None = None) -> int:
+        """Microdollars of a usage at the price of the run's llm, or of another; 0 where no price is known."""
+        price = (llm or self.llm).capability.price
         return price.of(usage) if price else 0
 
-    def spend(self, usage: Usage) -> int:
+    def spend(self, usage: Usage, llm: Llm | None = None) -> int:
         """Count an llm call, whatever came of it; its cost in microdollars."""
-        cost = self.cost(usage)
+        cost = self.cost(usage, llm)
         self.spent.tokens += usage.prompt + usage.output
         self.spent.cost += cost
         return cost
@@ -183,10 +205,10 @@ class Desk:
         same = sum(1 for _ in takewhile(lambda pair: _looks_alike(*pair), zip(now, shown, strict=False)))
         if all(entry.message.number > last.upto for entry in (*now[same:], *shown[same:])):
             return replace(last, version=after.number)
-        stays = self.gauge.estimate(self.with_blocks(shown)) / max(
-            1, self.gauge.estimate(self.with_blocks(now))
-        )
-        prompt = round(self.read().tokens * stays)
+        rough = max(1, self.gauge.estimate(self.with_blocks(now)))
+        # A usage that is far from every estimate says more of the provider than of what has stayed.
+        ratio = min(MOST_RATIO, max(1 / MOST_RATIO, self.read().tokens / rough))
+        prompt = round(self.gauge.estimate(self.with_blocks(shown)) * ratio)
         return Measured(version=after.number, upto=after.base, prompt=prompt, counted=False)
 
     def _write_files(self, shown: Sequence[Entry]) -> None:
@@ -243,6 +265,18 @@ class Technique:
         self, request: Request, call_next: Callable[[Request], Iterator[Event | Answer]]
     ) -> Iterator[Event | Answer]:
         yield from call_next(request)
+
+    def before_tool(
+        self, call: PlannedCall, found: ToolResult | None
+    ) -> Generator[Event, None, ToolResult | None]:
+        """Before a call runs. `found` is what is known of one that was interrupted, None of one that has not begun.
+        Returns the result to answer it with, None to run it; raises RunInterrupted to hold the run."""
+        yield from ()
+        return found
+
+    def holds(self, call: PlannedCall, started: bool) -> bool:
+        """Whether this call waits for a person's word."""
+        return False
 
     def around_tool(self, call: PlannedCall, call_next: Callable[[PlannedCall], ToolResult]) -> ToolResult:
         return call_next(call)

@@ -217,7 +217,7 @@ class Compact(Technique):
                 instructions=asked.instructions,
                 reason=asked.reason or "by order",
                 usage=summary.usage,
-                cost=self.desk.cost(summary.usage),
+                cost=self.desk.cost(summary.usage, self.desk.summariser),
                 ms=taken,
             )
             best = edit if best is None or edit.tokens_after < best.tokens_after else best
@@ -285,7 +285,7 @@ class Compact(Technique):
             instructions=asked.instructions,
             tokens_before=self.desk.read().tokens,
             usage=summary.usage,
-            cost=self.desk.cost(summary.usage),
+            cost=self.desk.cost(summary.usage, self.desk.summariser),
             ms=taken,
         )
         self.desk.numbers.edit += 1

@@ -10,6 +10,7 @@ from pathlib import Path
 from .. import tokens
 from ..errors import BadRequest, LlmTrouble
 from ..events import Usage
+from ..language import language_of
 from ..messages import Kind, Message, calls_of, canonical, clean, result_text, results_of, sha256, texts_of
 from ..policy.model import smaller
 from ..ports import Answer, Request
@@ -55,6 +56,7 @@ def prompt_text(desk: Desk, ledger: str, instructions: str) -> str:
     episode = desk.policy.episode
     limit = smaller(episode.tokens, episode.share, desk.limit)
     body = body.replace("{tokens}", f"{limit:,}").replace("{words}", f"{limit // 2:,}")
+    body = body.replace("{language}", _language(desk))
     aside = [f"\nThe person asks for this summary: {clean(instructions)}"] if instructions else []
     known = "\n".join(part for part in (ledger, notes_text(desk.notes.values(), limit)) if part)
     if known:
@@ -64,9 +66,18 @@ def prompt_text(desk: Desk, ledger: str, instructions: str) -> str:
     return "\n".join([body.strip(), *aside])
 
 
+def _language(desk: Desk) -> str:
+    """Of what the person wrote: tools and code speak English whatever the conversation does."""
+    return language_of(
+        texts_of(message.content) for message in desk.window.messages.values() if message.is_persons
+    )
+
+
 def _on_prefix(desk: Desk, prefix: Sequence[Entry], prompt: str) -> Summary:
     """The whole window where it fits, else up to the cut: both begin as the cache (and bound thinking) knows them.
-    What does not fit is not asked."""
+    What does not fit is not asked, and another llm has no such prefix."""
+    if desk.summariser is not desk.llm:
+        return Summary(problem="the prefix is known to the run's own llm only")
     room = desk.llm.capability.context - int(desk.frame.params["request"]["max_tokens"]) - _size(desk, prompt)
     fits = [
         shown
@@ -85,8 +96,7 @@ def _size(desk: Desk, text: str) -> int:
 
 def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
     """A transcript in one message, without tools; in parts that fit, each folded into the next."""
-    context = desk.llm.capability.context
-    answer = min(int(desk.frame.params["request"]["max_tokens"]), context // 4)
+    context, answer = desk.summariser.capability.context, _answer_room(desk)
     episode = min(smaller(desk.policy.episode.tokens, desk.policy.episode.share, desk.limit), context // 6)
     room = int((0.9 * context - answer - episode - _size(desk, prompt)) / max(1.0, desk.gauge.ratio))
     so_far = Summary()
@@ -98,6 +108,12 @@ def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
         if so_far.problem:
             break
     return so_far
+
+
+def _answer_room(desk: Desk) -> int:
+    """Tokens that the answer to a flattened transcript may have."""
+    own = desk.summariser.capability
+    return min(int(desk.frame.params["request"]["max_tokens"]), own.context // 4, own.max_output)
 
 
 def _parts(lines: Sequence[str], budget: int) -> list[str]:
@@ -136,10 +152,9 @@ def _short(body: str) -> str:
 
 
 def _plain_request(desk: Desk, body: str) -> Request:
-    params = desk.frame.params["request"]
     kwargs = {
-        "model": desk.frame.llm,
-        "max_tokens": params["max_tokens"],
+        "model": desk.summariser.capability.llm,
+        "max_tokens": _answer_room(desk),
         "metadata": {"user_id": f"{desk.slug}:{desk.turn}:summary"},
         "stream": True,
         "messages": [{"role": "user", "content": [{"type": "text", "text": body}]}],
@@ -150,14 +165,16 @@ def _plain_request(desk: Desk, body: str) -> Request:
 
 def _ask(desk: Desk, request: Request) -> Summary:
     try:
-        answers = [event for event in desk.llm.answer(request, desk.cancel) if isinstance(event, Answer)]
+        answers = [
+            event for event in desk.summariser.answer(request, desk.cancel) if isinstance(event, Answer)
+        ]
     except BadRequest as error:
         return Summary(problem=f"summary refused as invalid: {error}", calls=1)
     except LlmTrouble as error:
         return Summary(problem=f"summary failed: {error}", calls=1)
     if not answers:
         return Summary(problem="summary failed: no answer came", calls=1)
-    desk.spend(answers[0].usage)
+    desk.spend(answers[0].usage, desk.summariser)
     return judged(answers[0])
 
 

@@ -10,6 +10,7 @@ from .. import tokens
 from ..events import Form
 from ..messages import Block, Kind, Message, result_text, sha256
 from .ledger import key_lines
+from .repair import MOST_PICTURE_BYTES, MOST_PICTURES
 
 SMALL = 120
 """Results below this many tokens are never cleared: the marker would be no smaller."""
@@ -29,6 +30,8 @@ class Shape:
     tail_lines: int
     key_lines: int
     exclude: tuple[str, ...]
+    pictures: int = MOST_PICTURES
+    picture_bytes: int = MOST_PICTURE_BYTES
 
     def params(self) -> dict[str, Any]:
         return {**asdict(self), "exclude": list(self.exclude)}

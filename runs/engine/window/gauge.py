@@ -27,6 +27,10 @@ _OF_KIND = {
 }
 
 
+MOST_RATIO = 2.0
+"""Usage corrects the estimator by this factor at most, up or down."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """The truth of one answer: the whole prompt of (version, upto). After an edit it is not `counted` any more but
@@ -108,7 +112,7 @@ class Gauge:
             new = [pair for pair in entries if pair[0].message.number > before.upto]
             self._learn_tail(usage.prompt - before.prompt, new)
         raw = sum(self.fixed.values()) + sum(sum(self._raw_of(*pair).values()) for pair in entries)
-        self.ratio = min(2.0, max(0.5, usage.prompt / raw)) if raw else 1.0
+        self.ratio = min(MOST_RATIO, max(1 / MOST_RATIO, usage.prompt / raw)) if raw else 1.0
 
     def _learn_tail(self, gained: int, new: Sequence[tuple[Entry, Sequence[Block]]]) -> None:
         """Split what the prompt gained over the messages that were new in it; answers are known from their output,

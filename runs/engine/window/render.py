@@ -74,7 +74,8 @@ class Renderer:
         """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
         one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
         shape = Shape.of(frame.params["shape"])
-        mended = mend(self._lines(frame, entries, shape, calls))
+        lines = self._lines(frame, entries, shape, calls)
+        mended = mend(lines, max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes)
         wrong = problems(mended.lines)
         if wrong:
             raise InvalidWindow(

@@ -17,6 +17,7 @@ UNKNOWN = (
     "Check the state before you repeat it."
 )
 MANY_PICTURES, MANY_SIDE, MOST_PICTURES = 20, 2000, 100
+MOST_PICTURE_BYTES = 24 * 1024 * 1024
 """Over 20 pictures each side is at most 2,000 px; over 100 are refused. Source: API limits as reported in issues."""
 
 
@@ -34,14 +35,16 @@ class Mended:
     repairs: list[str] = field(default_factory=list)
 
 
-def mend(lines: Iterable[Line], *, max_pictures: int = MOST_PICTURES) -> Mended:
+def mend(
+    lines: Iterable[Line], *, max_pictures: int = MOST_PICTURES, max_picture_bytes: int = MOST_PICTURE_BYTES
+) -> Mended:
     """A valid list with the same content, and the names of what had to be repaired."""
     mended = Mended(lines=[])
     cleaned = [_without_blanks(line, mended) for line in lines]
     merged = _merged(cleaned)
     unique = _unique_ids(merged, mended)
     mended.lines = _bounded(_paired(unique, mended), mended)
-    mended.lines = _pictures(mended.lines, max_pictures, mended)
+    mended.lines = _pictures(mended.lines, max_pictures, max_picture_bytes, mended)
     return mended
 
 
@@ -220,16 +223,27 @@ def _bounded(lines: list[Line], mended: Mended) -> list[Line]:
     return lines
 
 
-def _pictures(lines: list[Line], most: int, mended: Mended) -> list[Line]:
-    """The oldest pictures over the API's number, and over-sized ones among many, become a line of text (W7)."""
+def _pictures(lines: list[Line], most: int, most_bytes: int, mended: Mended) -> list[Line]:
+    """The oldest pictures over the API's number or bytes, and large ones among many, become a line of text (W7)."""
     found = [block for line in lines for block in _images(line)]
     drop = {id(block) for block in found[: max(0, len(found) - most)]}
+    left = sum(_bytes(block) for block in found if id(block) not in drop)
+    for block in found:
+        if left <= most_bytes:
+            break
+        if id(block) not in drop:
+            drop.add(id(block))
+            left -= _bytes(block)
     if len(found) - len(drop) > MANY_PICTURES:
         drop |= {id(block) for block in found if max(picture_size(block) or (0, 0)) > MANY_SIDE}
     if not drop:
         return lines
     mended.repairs.append(f"{len(drop)} pictures are sent as a line of text")
     return [replace(line, blocks=tuple(_named(block, drop) for block in line.blocks)) for line in lines]
+
+
+def _bytes(block: Block) -> int:
+    return len((block.get("source") or {}).get("data") or "")
 
 
 def _images(line: Line) -> list[Block]:

@@ -1,0 +1,30 @@
+"""A summary is asked for in the language of what the person wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from runs.engine.language import language_of
+
+SPOKEN = {
+    "English": "Find out why the export writes some rows twice, and fix it.",
+    "Spanish": "Resume los documentos y responde siempre en español, por favor.",
+    "French": "Trouve pourquoi les tests ne passent pas et corrige le code dans le module.",
+    "German": "Finde heraus, warum die Tests nicht laufen, und ändere bitte nur das eine Modul.",
+    "Portuguese": "Descubra por que os testes não passam e corrija o código do módulo.",
+    "Italian": "Scopri perché i test non passano e correggi il codice della libreria.",
+    "Dutch": "Zoek uit waarom de test niet werkt en maak het in het project in orde.",
+    "Japanese": "テストが失敗する理由を調べて直してください。",
+    "Chinese": "找出测试失败的原因并修复它。",
+    "Korean": "테스트가 실패하는 이유를 찾아서 고쳐 주세요.",
+    "Russian": "Найди, почему тесты падают, и исправь код.",
+}
+
+
+@pytest.mark.parametrize("language", SPOKEN)
+def test_a_sentence_tells_its_language(language: str) -> None:
+    assert language_of([SPOKEN[language]]) == language
+
+
+def test_nothing_but_code_is_english() -> None:
+    assert language_of(["def f(x): return x + 1", ""]) == "English"
