@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ class Environment:
     redis_url: str = ""
     database_url: str = ""
     unsandboxed: str = ""
+    lease_ms: int = 30_000
     anthropic_api_key: str = field(default="", repr=False)
     anthropic_auth_token: str = field(default="", repr=False)
     anthropic_base_url: str = ""
@@ -63,6 +65,7 @@ def read(environ: Mapping[str, str]) -> Environment:
         redis_url=redis_url,
         database_url=database_url,
         unsandboxed=_unsandboxed(given.get("AGENTDASH_UNSANDBOXED", "")),
+        lease_ms=_lease(given.get("AGENTDASH_LEASE_MS") or "30000"),
         anthropic_api_key=given.get("ANTHROPIC_API_KEY", ""),
         anthropic_auth_token=given.get("ANTHROPIC_AUTH_TOKEN", ""),
         anthropic_base_url=given.get("ANTHROPIC_BASE_URL", ""),
@@ -94,6 +97,15 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _lease(text: str) -> int:
+    if not text.isdecimal() or not 500 <= int(text) <= 600_000:
+        raise EnvironmentMistake(
+            f"AGENTDASH_LEASE_MS is {text!r}. Set it to milliseconds from 500 to 600000: so long is a run of a dead "
+            "worker left alone."
+        )
+    return int(text)
+
+
 def _public_url(text: str) -> str:
     parts = urlsplit(text)
     if not text:
@@ -121,5 +133,29 @@ def database(url: str) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 16, "timeout": 20}},
+        "CONN_HEALTH_CHECKS": True,  # a pool's connection may have died with the server it was to
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": 16, "timeout": 20},
+            "options": "-c lock_timeout=20s -c idle_in_transaction_session_timeout=60s",
+            "connect_timeout": 5,
+        },
     }
+
+
+def prices(path: Path) -> dict[str, dict[str, float]]:
+    """What a person knows better than our table, by llm: input, output, … in dollars per million tokens, and
+    context, max_output in tokens. No file: nothing. Raises EnvironmentMistake."""
+    if not path.exists():
+        return {}
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as mistake:
+        raise EnvironmentMistake(
+            f"{path} cannot be read as TOML: {mistake}. Mend it, or move it away."
+        ) from None
+    for llm, row in given.items():
+        if not isinstance(row, dict) or not all(isinstance(value, int | float) for value in row.values()):
+            raise EnvironmentMistake(
+                f'{path}: {llm!r} needs a section of numbers, like ["{llm}"] with input = 3.0 and output = 15.0.'
+            )
+    return given

@@ -19,6 +19,8 @@ AGENTDASH_HOME = folder(AGENTDASH.home)
 HERE = Path(__file__).resolve().parent
 ROOT = HERE if (HERE / "templates").is_dir() else HERE.parent
 
+AGENTDASH_PRICES = env.prices(AGENTDASH_HOME / "prices.toml")
+
 DEBUG = False
 SECRET_KEY = secret(AGENTDASH_HOME, "secret")
 ROOT_URLCONF = "agentdash.urls"
@@ -90,6 +92,8 @@ SQLITE: dict[str, Any] = {
 }
 DATABASES = {"default": SQLITE if AGENTDASH.embedded else env.database(AGENTDASH.database_url)}
 
+AGENTDASH_LEASE_MS = AGENTDASH.lease_ms
+
 CELERY_BROKER_URL = AGENTDASH.redis_url or "inproc://localhost//"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
@@ -100,6 +104,7 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 25
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {}
     if AGENTDASH.embedded
@@ -110,7 +115,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "agentdash.layers.HopLayer"}
     if AGENTDASH.embedded
     else {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "BACKEND": "agentdash.layers.PubSubLayer",
         "CONFIG": {"hosts": [AGENTDASH.redis_url], "prefix": "agentdash"},
     }
 }

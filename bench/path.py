@@ -57,7 +57,7 @@ def _set_up(folder: Path, meter: Metered) -> None:
 
     database.migrate()
     # The package gives its function the name of this module, so the module is asked for by its path.
-    vars(import_module("runs.engine.llm.connect"))["StandIn"] = lambda pace: meter
+    vars(import_module("runs.engine.llm.rehearsal.standin"))["StandIn"] = lambda pace: meter
 
 
 def _person() -> Any:

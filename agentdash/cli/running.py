@@ -43,7 +43,9 @@ NEEDS_NOBODY = ("children",)
 @click.option(
     "--max-turns", default=0, metavar="N", type=click.IntRange(0), help="Hold it after so many turns."
 )
-@click.option("--max-usd", default=0.0, metavar="X", type=click.FloatRange(0), help="Hold it at this cost.")
+@click.option(
+    "--max-usd", metavar="X", type=click.FloatRange(0), help="Hold it at this cost; 0: no such valve."
+)
 @click.option(
     "--pace", default="human", type=click.Choice(["human", "fast"]), help="How fast a rehearsal types."
 )

@@ -60,26 +60,27 @@ def capability_of(llm: str) -> Capability:
         ) from None
 
 
-def policy_of(name: str, limit: int, max_turns: int, max_usd: float, known: Capability) -> Policy:
+def policy_of(name: str, limit: int, max_turns: int, max_usd: float | None, known: Capability) -> Policy:
     """The policy with what was asked for beside it."""
-    if limit < 0 or max_turns < 0 or max_usd < 0:
+    if limit < 0 or max_turns < 0 or (max_usd or 0) < 0:
         raise Invalid("Limit, turns and dollars cannot be negative. Leave them out for the policy's own.")
-    if max_usd and known.price is None:
-        raise Invalid(
-            f"No price is known for {known.llm!r}, so dollars cannot be counted. "
-            "Set its price among the prices, or bound the run by turns or tokens."
-        )
     changes: dict[str, Mapping[str, Any]] = {"window": {"limit": limit}} if limit else {}
-    valves = {key: value for key, value in (("turns", max_turns), ("usd", max_usd)) if value}
+    valves: dict[str, float] = {"turns": max_turns} if max_turns else {}
+    if max_usd is not None:
+        valves["usd"] = max_usd
     try:
         policy = load(name or "default")
-        return (
-            policy.changed(**changes, **({"valves": valves} if valves else {}))
-            if changes or valves
-            else policy
-        )
+        if changes or valves:
+            policy = policy.changed(**changes, **({"valves": valves} if valves else {}))
     except PolicyError as mistake:
         raise Invalid(str(mistake)) from None
+    if policy.valves.usd and known.price is None:
+        raise Invalid(
+            f"There is no price for {known.llm!r} here, so its dollars cannot be counted and the valve of "
+            f"${policy.valves.usd:g} would never close. Put its price into {settings.AGENTDASH_HOME}/prices.toml, "
+            "or go without that valve (--max-usd 0) and bound the run by turns or tokens."
+        )
+    return policy
 
 
 def limit_for(goal: Message, policy: Policy, known: Capability) -> int:

@@ -54,9 +54,7 @@ def start(user: Any, asked: Start) -> Run:
     if asked.pace not in PACES:
         raise Invalid(f"The pace is one of {', '.join(PACES)}, and not {asked.pace!r}.")
     capability = room.capability_of(llm)
-    policy = room.policy_of(
-        asked.policy, asked.limit or 0, asked.max_turns or 0, asked.max_usd or 0.0, capability
-    )
+    policy = room.policy_of(asked.policy, asked.limit or 0, asked.max_turns or 0, asked.max_usd, capability)
     first = _first_message(goal, user.get_username())
     limit = room.limit_for(first, policy, capability)
     slug = archive.new_slug()

@@ -18,7 +18,7 @@ from tests.builders import a_person
 pytestmark = pytest.mark.django_db
 
 ASKED = control.Start(goal="Say hello to the world.", llm="rehearsal/hello")
-REAL = control.Start(goal="Tidy up.", llm="claude-sonnet-4-5")
+REAL = control.Start(goal="Tidy up.", llm="claude-sonnet-5-5")
 
 
 @pytest.fixture(autouse=True)
@@ -179,3 +179,12 @@ def test_a_workspace_that_was_made_goes_again_when_the_run_does_not_come_about(
     with pytest.raises(RuntimeError):
         control.start(a_person(), ASKED)
     assert _made() == before
+
+
+def test_dollars_of_an_llm_without_a_price_are_refused_never_ignored(folder: Path) -> None:
+    priceless = replace(REAL, llm="claude-sonnet-4-5", workspace=str(folder))
+    sentence = refused(priceless)
+    assert "prices.toml" in sentence
+    assert "--max-usd 0" in sentence
+    run = control.start(a_person(), replace(priceless, max_usd=0))
+    assert run.policy["valves"]["usd"] == 0

@@ -71,3 +71,18 @@ def test_keys_do_not_show_in_the_value_that_holds_them() -> None:
     assert "sk-ant-1" not in repr(
         env.read({"ANTHROPIC_API_KEY": "sk-ant-1", "ANTHROPIC_AUTH_TOKEN": "sk-ant-1"})
     )
+
+
+def test_prices_of_a_person_come_from_a_file_in_the_home(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    assert env.prices(file) == {}
+    file.write_text('["claude-x"]\ninput = 3.0\noutput = 15\n')
+    assert env.prices(file) == {"claude-x": {"input": 3.0, "output": 15}}
+
+
+@pytest.mark.parametrize("text", ["claude = 3", "[x", '["claude-x"]\ninput = "three"'])
+def test_a_prices_file_that_makes_no_sense_gets_a_sentence(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text(text)
+    with pytest.raises(env.EnvironmentMistake, match=r"prices\.toml"):
+        env.prices(file)

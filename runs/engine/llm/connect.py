@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ..errors import EngineError, LlmTrouble, Rejected
 from ..ports import Capability, Llm
-from . import claude, table
+from . import table
 from .rehearsal import scripts
-from .rehearsal.standin import StandIn
-from .rehearsal.transport import InProcess
+
+if TYPE_CHECKING:
+    from . import claude
 
 Prices = Mapping[str, Mapping[str, float]]
 """Per llm what a person knows better: `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h` in
@@ -44,13 +47,13 @@ def connect(
     server; Unreachable when only the server could tell what the llm is, and it does not answer.
     """
     if is_rehearsal(llm):
-        return claude.Claude(capability(llm, prices), _rehearsal_client(pace))
+        return _sdk().Claude(capability(llm, prices), _rehearsal_client(pace))
     if not (key or auth_token or base_url):
         raise Rejected(
             "There is no key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own."
         )
-    client = claude.client(key, auth_token, base_url)
-    return claude.Claude(_told(client, llm, prices or {}), client)
+    client = _sdk().client(key, auth_token, base_url)
+    return _sdk().Claude(_told(client, llm, prices or {}), client)
 
 
 def is_rehearsal(llm: str) -> bool:
@@ -76,14 +79,22 @@ def _check_script(llm: str) -> None:
 
 @cache
 def _rehearsal_client(pace: str) -> claude.Client:
-    return claude.make_client(base_url="http://rehearsal", transport=InProcess(StandIn(pace=pace)))
+    from .rehearsal.standin import StandIn
+    from .rehearsal.transport import InProcess
+
+    return _sdk().make_client(base_url="http://rehearsal", transport=InProcess(StandIn(pace=pace)))
+
+
+def _sdk() -> ModuleType:
+    """The module that speaks through the SDK, which takes seconds to import: pages and orders never need it."""
+    return import_module(f"{__package__}.claude")
 
 
 def _told(client: claude.Client, llm: str, prices: Prices) -> Capability:
     """What the server says of the llm; its silence is no harm while our table or the settings know it."""
     known = table.find(llm) or _from_settings(llm, prices)
     try:
-        told = claude.about(client, llm)
+        told = _sdk().about(client, llm)
     except (LlmTrouble, TimeoutError):
         if known is None:
             raise
