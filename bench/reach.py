@@ -35,7 +35,7 @@ def _recalled(agent: Agent, fact: Fact) -> str:
     if tool is None:
         return ""
     query = fact.text.partition(":")[0] if fact.keyed else fact.text.partition(" opens")[0]
-    result = tool.run(tool.Input(query=query), agent.context)
+    result = tool.run(tool.Input(query=query), agent.acting.context)
     return str(result.content)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,11 +12,13 @@ from .errors import EngineError
 from .events import Note, Version
 from .loop import Agent, Open
 from .messages import Message
-from .middleware.base import Desk, Numbers, Record, Spent, Technique
+from .middleware import approval
+from .middleware.base import Desk, Numbers, Record, Spent, Technique, Words
 from .policy import Policy
 from .policy.model import smaller
 from .ports import Cancel, Capability, Clock, History, Llm, RunFiles, Sandbox, ToolContext
-from .tools import Toolbox, standard
+from .sandbox import Ask
+from .tools import RunCommand, Toolbox, standard
 from .window.forms import Shape
 from .window.gauge import Gauge, Measured
 from .window.render import Renderer, frame_of
@@ -59,10 +61,11 @@ class Parts:
     ratio: float = 1.0
     known: Mapping[int, int] = field(default_factory=dict)
     found: Open | None = None
+    words: Words = field(default_factory=Words)
 
 
 def assemble(parts: Parts) -> Agent:
-    techniques = [technique_named(name)() for name in parts.policy.techniques]
+    techniques = _techniques(parts.policy)
     limit = limit_of(parts.policy, parts.llm.capability)
     shape = shape_of(parts.policy, limit)
     window = Window(parts.version, parts.messages)
@@ -87,10 +90,12 @@ def assemble(parts: Parts) -> Agent:
         numbers=parts.numbers,
         spent=parts.spent,
         record=parts.record,
+        words=replace(parts.words, each=_each(parts.sandbox)),
     )
     for technique in techniques:
         technique.start(desk)
     toolbox = Toolbox((*standard(), *(tool for technique in techniques for tool in technique.tools())))
+    approval.check(parts.policy.approval.tools, toolbox.names)
     desk.frame = frame_of(
         llm=parts.llm.capability.llm,
         system=system_prompt(techniques),
@@ -104,6 +109,19 @@ def assemble(parts: Parts) -> Agent:
     agent = Agent(desk, techniques, toolbox, _context(parts, desk), parts.found)
     agent.asking.attempts = parts.attempts
     return agent
+
+
+def _techniques(policy: Policy) -> list[Technique]:
+    """Those of the policy; approval always: no list may take from a person what they were to be asked."""
+    names = policy.techniques
+    if approval.Approval.name not in names:
+        names = (approval.Approval.name, *names)
+    return [technique_named(name)() for name in names]
+
+
+def _each(sandbox: Sandbox | None) -> frozenset[str]:
+    """The tools that ask every time, whatever the policy says: where there is no sandbox, the shell."""
+    return frozenset({RunCommand.name}) if sandbox is not None and sandbox.name == Ask.NAME else frozenset()
 
 
 def limit_of(policy: Policy, capability: Capability) -> int:

@@ -46,6 +46,18 @@ class Spinning(RunInterrupted):
     reason = "spin"
 
 
+class NeedsApproval(RunInterrupted):
+    """A call waits for a person: allow it, change it or refuse it."""
+
+    reason = "approval"
+
+
+class UnknownOutcome(RunInterrupted):
+    """A worker stopped while a call ran, and nobody knows how it ended. Look, and say what shall count."""
+
+    reason = "unknown_outcome"
+
+
 class NotRun(EngineError):
     """The command was not run: its workspace cannot be given to it."""
 

@@ -6,18 +6,15 @@ of the archive. Leaving is an exception with a reason.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import partial
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 
 from . import intake, tokens
+from .acting import Acting
 from .asking import Asking
 from .errors import Cancelled, CutOff, Refused
 from .events import (
     CallEnded,
-    CallStarted,
     Effect,
     Event,
     NoteChanged,
@@ -32,8 +29,8 @@ from .messages import Author, Block, Kind, Message, Role, clean, text
 from .middleware.base import Asked, Desk, Technique
 from .middleware.clear import clear
 from .middleware.compact import Compact
-from .ports import Answer, ToolContext, ToolResult
-from .settle import Settled, ended, killed, results_message, skipped
+from .ports import Answer, ToolContext
+from .settle import Settled, results_message
 from .tools import Toolbox, may_run
 from .window.gauge import Reading
 from .window.head import CONTINUE, notice
@@ -69,14 +66,16 @@ class Agent:
         context: ToolContext,
         found: Open | None,
     ) -> None:
-        self.desk, self.techniques, self.toolbox, self.context = desk, techniques, toolbox, context
+        self.desk, self.techniques, self.toolbox = desk, techniques, toolbox
         self.asking = Asking(desk, techniques)
+        self.acting = Acting(desk, techniques, toolbox, context)
         self.open = found
         self.sent: Reading | None = None
         self.finished = False
         self._pauses = 0
         self._cuts = 0
         self._nudged = False
+        self._left = ""
 
     def turn(self) -> Iterator[Event]:
         """One turn. Raises RunInterrupted, LlmTrouble, InvalidWindow; the window stays valid whatever happens."""
@@ -146,14 +145,10 @@ class Agent:
                 results.append(known.result)
                 continue
             refusal = self._refusal() or ("" if call.id in allowed else permit.why)
+            end = yield from self.acting.settle(call, found.settled, refusal)
             if call.effect is Effect.PURE or call.id not in allowed:
-                end = self._settle(call, known, refusal)
                 quiet.append(end)
             else:
-                if not known.started and not refusal:
-                    yield CallStarted(turn=self.desk.turn, call=call)
-                    found.settled[call.id] = Settled(started=self._time())
-                end = self._settle(call, known, refusal)
                 yield end
                 found.settled[call.id] = Settled(result=end.result)
             self._take_notes(end)
@@ -161,33 +156,20 @@ class Agent:
         yield from self._close(found, results, tuple(quiet))
 
     def _refusal(self) -> str:
-        return "Skipped: the run was stopped." if self.desk.cancel.reason else ""
+        return self._left or ("Skipped: the run was stopped." if self.desk.cancel.reason else "")
 
-    def _time(self) -> str:
-        return f"{datetime.fromtimestamp(self.desk.clock.now_ms() / 1000, UTC):%H:%M:%S}"
-
-    def _settle(self, call: PlannedCall, known: Settled, refusal: str) -> CallEnded:
-        """Run the call, unless it was begun and must not be repeated, or may not run; being stopped kills it."""
-        began = time.monotonic()
-        result = self.toolbox.recovered(call, self._context(call), known.started) if known.started else None
-        if result is None and refusal:
-            result = skipped(refusal)
-        return ended(self.desk, call, result or self._run(call), round((time.monotonic() - began) * 1000))
-
-    def _run(self, call: PlannedCall) -> ToolResult:
-        run: Callable[[PlannedCall], ToolResult] = self._run_tool
-        for technique in reversed(self.techniques):
-            run = partial(technique.around_tool, call_next=run)
+    def abandon(self, why: str) -> Iterator[Event]:
+        """Close the open turn without running what is left of it: only then may the window be worked on."""
+        self._left = why
         try:
-            return run(call)
-        except Cancelled:
-            return killed()
+            if self.open is not None:
+                yield from self._act(self.open)
+        finally:
+            self._left = ""
 
-    def _run_tool(self, call: PlannedCall) -> ToolResult:
-        return self.toolbox.run(call, self._context(call))
-
-    def _context(self, call: PlannedCall) -> ToolContext:
-        return replace(self.context, turn=self.desk.turn, key=call.key, cancel=self.desk.cancel)
+    def waiting(self) -> PlannedCall | None:
+        """The call that waits for a person's word."""
+        return self.acting.waiting(self.open.calls, self.open.settled) if self.open else None
 
     def _take_notes(self, end: CallEnded) -> None:
         for event in end.also:

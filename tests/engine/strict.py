@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from runs.engine.events import (
+    ApprovalAnswered,
     CallEnded,
     CallStarted,
     CallStatus,
@@ -19,6 +20,7 @@ from runs.engine.events import (
     TurnClosed,
     TurnLost,
     TurnOpened,
+    Verdict,
     WindowEdited,
 )
 from runs.engine.memory import MemoryHistory
@@ -81,7 +83,8 @@ class StrictArchive:
 
     @_take.register
     def _(self, event: CallStarted) -> None:
-        assert self.calls[event.turn, event.call.id] == "planned", "a call started twice"
+        again = any(_runs_again(told, event.call.id) for told in self.events)
+        assert again or self.calls[event.turn, event.call.id] == "planned", "a call started twice"
         self.calls[event.turn, event.call.id] = "started"
         self.started += 1
 
@@ -141,3 +144,9 @@ class StrictArchive:
     @_take.register(Said)
     def _(self, event: NoticeGiven | Said) -> None:
         self._message(event.message)
+
+
+def _runs_again(told: Event, call: str) -> bool:
+    """A person said of an interrupted call that it shall run once more."""
+    again = isinstance(told, ApprovalAnswered) and told.decision.verdict is Verdict.AGAIN
+    return again and told.call.id == call

@@ -60,7 +60,7 @@ def test_a_call_that_was_begun_is_not_begun_again_by_the_same_agent() -> None:
 
     probe, leaver = Probe(), Probe(name="leaver", does=leave)
     stage = play(answer(use("a", "probe", what="x"), use("b", "leaver", what="x")), tools=[probe, leaver])
-    stage.agent._run = stage.agent._run_tool  # type: ignore[method-assign]
+    stage.agent.acting._run = stage.agent.acting._run_tool  # type: ignore[method-assign]
     with pytest.raises(Held):
         stage.turn()
     stage.turn()

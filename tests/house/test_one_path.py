@@ -42,14 +42,14 @@ def test_one_function_decides_that_a_call_may_run() -> None:
     assert asked == {"runs/engine/loop.py", "runs/engine/intake.py"}
 
 
-def test_only_the_toolbox_executes_a_tool_and_only_the_loop_asks_it_to() -> None:
+def test_only_the_toolbox_executes_a_tool_and_only_the_turn_asks_it_to() -> None:
     tools = {
         name(path) for path in python("runs") for _, called in calls(path) if called.endswith("tool.run")
     }
     boxes = {
         name(path) for path in python("runs") for _, called in calls(path) if called.endswith("toolbox.run")
     }
-    assert (tools, boxes) == ({"runs/engine/tools/toolbox.py"}, {"runs/engine/loop.py"})
+    assert (tools, boxes) == ({"runs/engine/tools/toolbox.py"}, {"runs/engine/acting.py"})
 
 
 def test_only_the_sandbox_starts_a_process() -> None:

@@ -4,6 +4,7 @@
 versions) travel as attributes and never in `data()`.
 """
 
+from .approvals import ApprovalAnswered, ApprovalAsked, Decision, Verdict
 from .base import Event
 from .edits import (
     Checked,
@@ -48,12 +49,15 @@ from .values import (
 )
 
 __all__ = [
+    "ApprovalAnswered",
+    "ApprovalAsked",
     "CallEnded",
     "CallStarted",
     "CallStatus",
     "Checked",
     "CompactionFailed",
     "CompactionStarted",
+    "Decision",
     "Delta",
     "Edit",
     "Effect",
@@ -80,6 +84,7 @@ __all__ = [
     "TurnOpened",
     "Usage",
     "ValveReached",
+    "Verdict",
     "Version",
     "WindowEdited",
 ]

@@ -91,6 +91,11 @@ class ValvesPolicy(Section):
     spin_pause: Count
 
 
+class ApprovalPolicy(Section):
+    tools: tuple[str, ...]
+    on_unknown: Literal["tell_agent", "wait"]
+
+
 class Policy(Section):
     """All sections. `at(...)` methods give tokens for a limit; shares are of that limit."""
 
@@ -103,6 +108,7 @@ class Policy(Section):
     notes: NotesPolicy
     recall: RecallPolicy
     valves: ValvesPolicy
+    approval: ApprovalPolicy
 
     @property
     def clear_at(self) -> float:

@@ -5,7 +5,7 @@ none.py     the shell is off, and says why      warden.py  the small program tha
 process.py  one process to its end              output.py  head, tail and spill of what it prints
 owner.py    who a command runs as               probe.py   asks a sandbox whether it holds
 limits.py   rlimits                             quota.py   how much a workspace may hold
-tree.py     the processes below a process
+tree.py     the processes below a process       ask.py     a subprocess, each command allowed by a person
 """
 
 from __future__ import annotations
@@ -15,20 +15,24 @@ from pathlib import Path
 
 from runs.engine.ports import Sandbox
 
+from .ask import Ask
 from .bwrap import Bwrap
 from .none import Off
 from .owner import refusal
 from .plain import Plain
 
-__all__ = ["Bwrap", "Off", "Plain", "choose", "refusal"]
+__all__ = ["Ask", "Bwrap", "Off", "Plain", "choose", "refusal"]
 
 _holds: dict[Path, bool] = {}
 """Interpreters for which bubblewrap was found to hold, and whether it needs the staging mounts. A failure is not
 kept: who installs bubblewrap need not restart anything."""
 
 
-def choose(*, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[Path] = ()) -> Sandbox:
-    """The sandbox for a run's commands: bubblewrap where it holds, else none.
+def choose(
+    *, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[Path] = (), unsandboxed: str = ""
+) -> Sandbox:
+    """The sandbox for a run's commands: bubblewrap where it holds, else none; with `unsandboxed="ask"` one in which
+    a person allows each command.
 
     `python` is the interpreter that runs agentdash (or its base folder): `python3` inside is the same one.
     `made` are the folders below which agentdash makes workspaces: those it may give to the uid of its slot.
@@ -39,9 +43,15 @@ def choose(*, rehearsal: bool, python: Path, uid_slot: int = 0, made: Sequence[P
     if sandbox.prefix in _holds:
         sandbox.why, sandbox.staged = "", _holds[sandbox.prefix]
     if why := sandbox.available():
-        return Plain(prefix=sandbox.prefix, why=why) if rehearsal else Off(why=why)
+        return _without(why, sandbox.prefix, rehearsal, unsandboxed)
     _holds[sandbox.prefix] = sandbox.staged
     return sandbox
+
+
+def _without(why: str, prefix: Path, rehearsal: bool, unsandboxed: str) -> Sandbox:
+    if rehearsal:
+        return Plain(prefix=prefix, why=why)
+    return Ask(prefix=prefix, why=why) if unsandboxed == Ask.NAME else Off(why=why)
 
 
 def _base(python: Path) -> Path:

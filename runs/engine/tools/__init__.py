@@ -19,7 +19,7 @@ from .searching import SearchFiles
 from .shell import RunCommand
 from .toolbox import Toolbox, key_of
 
-__all__ = ["Permit", "Toolbox", "key_of", "may_run", "standard"]
+__all__ = ["Permit", "RunCommand", "Toolbox", "key_of", "may_run", "standard"]
 
 
 def standard() -> tuple[Tool, ...]:
