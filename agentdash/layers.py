@@ -1,4 +1,4 @@
-"""The channel layer of one process, safe between threads.
+"""The channel layers: of one process, safe between threads; and of many, which bears that Redis is away.
 
 Channels' own in-memory layer puts into an asyncio queue of whatever loop calls it, which does not wake the loop that
 waits on the queue: messages lie until something else does, and some are lost. Here every queue lives on one loop,
@@ -8,10 +8,16 @@ the server's, and calls from other loops hop onto it. The hop is awaited: that i
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
 
 
 class HopLayer(InMemoryChannelLayer):
@@ -48,3 +54,28 @@ class HopLayer(InMemoryChannelLayer):
 
 async def _coroutine(call: Callable[..., Awaitable[Any]], *args: Any) -> Any:
     return await call(*args)
+
+
+class PubSubLayer(RedisPubSubChannelLayer):
+    """Redis' pub/sub. While Redis is away pages may come and stay: they read the database every few seconds, and hear
+    bells again once they acknowledge after its return."""
+
+    def __getattr__(self, name: str) -> Any:
+        call = super().__getattr__(name)
+        return partial(_borne, call) if name in ("group_add", "group_discard") else call
+
+    async def new_channel(self, prefix: str = "specific.") -> str:
+        layer = self._get_layer()
+        known = set(layer.channels)
+        try:
+            return str(await layer.new_channel(prefix))
+        except (RedisError, OSError) as error:
+            log.warning("Redis is away, a page is served without bells: %s", error)
+            return next(channel for channel in layer.channels if channel not in known)
+
+
+async def _borne(call: Callable[..., Awaitable[Any]], *args: Any) -> None:
+    try:
+        await call(*args)
+    except (RedisError, OSError) as error:
+        log.warning("Redis is away, a page hears no bells: %s", error)

@@ -8,10 +8,12 @@ import time
 
 from django.db import Error, connection
 
-from runs import tasks
-from runs.store import lease
+from runs import runner, tasks
+from runs.runner.watch import watch
+from runs.store import expiry, lease
 
 AGAIN_SECONDS = 20.0
+EXPIRE_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -20,12 +22,17 @@ class Sweeper:
     """Looks every `seconds` for runs that nobody holds and that have something to do.
 
     Embedded it is also how an order from the command line, which is another process, reaches an idle run: so it
-    looks every second there. A run that waits for a free thread is not rung again and again.
+    looks every second there. A run that waits for a free thread is not rung again and again. With `hands` it takes up
+    to so many runs itself while the broker is away, or does not bring anybody after the second ring.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, hands: int = 0) -> None:
         self.seconds = seconds
+        self.hands = hands
+        self.again = min(AGAIN_SECONDS, 2 * seconds) if hands else AGAIN_SECONDS
         self.rung: dict[int, float] = {}
+        self.taken: set[int] = set()
+        self.expired = 0.0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._sweep, name="sweeper", daemon=True)
 
@@ -33,18 +40,43 @@ class Sweeper:
         self.thread.start()
 
     def stop(self) -> None:
-        self.ended.set()
+        self.end()
         self.thread.join(5)
+
+    def end(self) -> None:
+        """Begin nothing more, and do not wait: for signal handlers."""
+        self.ended.set()
 
     def look(self) -> list[int]:
         """One round. Returns the runs that were rung."""
         waiting, now = lease.waiting_runs(), time.monotonic()
-        self.rung = {run: at for run, at in self.rung.items() if run in waiting and now - at < AGAIN_SECONDS}
-        due = [run for run in waiting if run not in self.rung]
+        before = {run: at for run, at in self.rung.items() if run in waiting}
+        self.rung = {run: at for run, at in before.items() if now - at < self.again}
+        due = [run for run in waiting if run not in self.rung and run not in self.taken]
         for run_id in due:
             self.rung[run_id] = now
-            tasks.hint(run_id)
+            if not tasks.hint(run_id) or run_id in before:
+                self._take(run_id)
+        if now - self.expired > EXPIRE_SECONDS:
+            self.expired = now
+            expiry.expire_orders(runner.owner())
         return due
+
+    def _take(self, run_id: int) -> None:
+        if len(self.taken) < self.hands:
+            self.taken.add(run_id)
+            threading.Thread(target=self._walk, args=(run_id,), name=f"hand-{run_id}", daemon=True).start()
+
+    def _walk(self, run_id: int) -> None:
+        """Slice after slice until a hint gets through, or there is nothing more to do."""
+        try:
+            while runner.advance(run_id) and not watch.leaving and not tasks.hint(run_id):
+                pass
+        except Exception:  # the next round may find it better; a hand must come back
+            log.exception("run %s: taken by hand, and dropped", run_id)
+        finally:
+            self.taken.discard(run_id)
+            connection.close()
 
     def _sweep(self) -> None:
         while not self.ended.wait(self.seconds):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import signal
+import socket
 import threading
+from collections.abc import Callable
 
-from celery.signals import worker_shutting_down
+from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 from celery.worker import state as celery_state
+from django.conf import settings
 
 from agentdash import inproc
 from agentdash.celery import app
@@ -16,6 +22,14 @@ from runs.store import lease
 
 SLICES = 16
 SWEEP_SECONDS = 1.0
+GRACE_SECONDS = 18.0
+"""For tools that change something, when a worker is asked to end; then they are killed."""
+
+LEAVE_SECONDS = 24.0
+PAGES_HANDS = 4
+"""Runs that the process of the pages walks at a time while the broker is away."""
+
+log = logging.getLogger(__name__)
 
 
 class Worker:
@@ -64,14 +78,24 @@ class Worker:
 
 
 def work(slices: int) -> None:
-    """Celery's own worker in the main thread, for as many machines as one likes. SIGTERM lets slices end first."""
-    sweeper = Sweeper(SWEEP_SECONDS * 5)
+    """Celery's own worker in the main thread, for as many machines as one likes.
+
+    SIGTERM, however often it comes, ends it within LEAVE_SECONDS: calls to llms are cancelled at once, tools that
+    change something may end, and every run is handed over. SIGQUIT ends it as a crash would.
+    """
+    sweeper = Sweeper(SWEEP_SECONDS * 5, hands=slices)
 
     def leaving(**_: object) -> None:
-        sweeper.stop()
-        runner.leave()
+        if not watch.leaving:
+            sweeper.end()
+            _in_thread(lambda: runner.leave(GRACE_SECONDS))
+            _in_thread(lambda: _end_late(LEAVE_SECONDS))
+
+    def ready(**_: object) -> None:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
     worker_shutting_down.connect(leaving, weak=False)
+    worker_ready.connect(ready, weak=False)
     sweeper.start()
     options = [
         "--pool=threads",
@@ -79,5 +103,40 @@ def work(slices: int) -> None:
         "--without-gossip",
         "--without-mingle",
         "--without-heartbeat",
+        f"--hostname=agentdash-{os.getpid()}@%h",
     ]
     app.worker_main(["worker", "--loglevel=INFO", *options])
+
+
+def pages(sock: socket.socket) -> None:
+    """The server, and a sweeper beside it: should every worker's be gone, orders still find their end."""
+    from agentdash.server import Server
+
+    sweeper = Sweeper(SWEEP_SECONDS * 5, hands=PAGES_HANDS)
+    sweeper.start()
+    Server().run(sockets=[sock])
+    sweeper.end()
+    runner.leave()
+
+
+def _in_thread(act: Callable[[], None]) -> None:
+    """A signal handler may have interrupted whoever holds the locks that `act` wants."""
+    threading.Thread(target=act, daemon=True).start()
+
+
+def _end_late(seconds: float) -> None:
+    """Whatever still holds the process then is left to the sweepers of the others: its leases run out."""
+    threading.Event().wait(seconds)
+    log.warning(
+        "some slices did not end within %s s; their runs go on elsewhere when their leases end", seconds
+    )
+    os._exit(0)
+
+
+@celeryd_init.connect
+def refuse_alone(**_: object) -> None:
+    """Celery's own command on the broker inside this process would wait for hints that no other process can send."""
+    if settings.AGENTDASH.embedded:
+        raise SystemExit(
+            "A worker of its own needs REDIS_URL and DATABASE_URL; without them: agentdash serve"
+        )

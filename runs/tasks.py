@@ -5,23 +5,31 @@ from __future__ import annotations
 import logging
 
 from celery import shared_task
+from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from runs import runner
+from runs.runner.watch import watch
 
 log = logging.getLogger(__name__)
 
 
 @shared_task(name="runs.advance", ignore_result=True)
 def advance(run_id: int) -> None:
-    """One slice of a run, and a hint for the next."""
-    if runner.advance(run_id):
+    """One slice of a run, and a hint for the next. A worker that leaves passes the hint on; embedded there is nobody
+    to pass it to, and the next start asks the database."""
+    again = runner.advance(run_id)
+    if watch.leaving:
+        again = not settings.AGENTDASH.embedded
+    if again:
         hint(run_id)
 
 
-def hint(run_id: int) -> None:
-    """Say that a run has something to do. A lost hint costs time, never a turn: the sweeper looks too."""
+def hint(run_id: int) -> bool:
+    """Say that a run has something to do. A lost hint (False) costs time, never a turn: the sweeper looks too."""
     try:
         advance.delay(run_id)
     except OperationalError as error:
         log.warning("The broker is away, so run %s waits for the sweeper: %s", run_id, error)
+        return False
+    return True

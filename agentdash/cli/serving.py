@@ -85,11 +85,17 @@ def web(port: int | None) -> int:
     """Pages only; the work is done by agentdash worker."""
     _at(port)
     ground.tables()
-    from agentdash.server import Server
+    if _environment().embedded:
+        raise ground.Refused(
+            "Pages of their own need REDIS_URL and DATABASE_URL: else no other process could tell them anything. "
+            "agentdash serve is pages and worker in one."
+        )
+    _beyond_loopback()
+    from agentdash.worker import pages
 
     sock = _bound()
     click.echo(f"Pages: {_link(_environment().address)}")
-    Server().run(sockets=[sock])
+    pages(sock)
     return ground.DONE
 
 

@@ -2,10 +2,11 @@
 
 slice      claim, turns, orders, states     taking_up   an Agent from what the archive holds
 applying   orders, at the boundary          watch       heartbeat, stop now, leaving
-warm       agents kept from slice to slice
+warm       agents kept from slice to slice  away        the database is away, locked or full
+crash      points to crash at, for tests
 """
 
 from .slice import advance
-from .watch import leave, poke
+from .watch import leave, owner, poke
 
-__all__ = ["advance", "leave", "poke"]
+__all__ = ["advance", "leave", "owner", "poke"]

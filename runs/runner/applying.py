@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from runs.engine.events import CompactionFailed, Event, Said, Trigger, WindowEdited
@@ -11,57 +10,58 @@ from runs.engine.loop import Agent
 from runs.engine.middleware.base import Asked as EditAsked
 from runs.store import orders
 from runs.store.archive import OrderAnswer, StateChange
-from runs.store.orders import Asked
+from runs.store.orders import ON_A_CALL, Asked
+
+from .applied import Applied, done, refused
+from .deciding import decide, not_taken
 
 WORKING = ("ready", "running")
 ENDED = ("done", "failed", "stopped")
+ON_THE_WINDOW = ("say", "compact", "clear")
+
+STOPPED = "Skipped: the run was stopped."
+INSTEAD = (
+    "Not run: a person wrote instead of allowing it. Read their message, and ask again if it is still needed."
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """One transaction's worth: what happened, the answer, and the state it leads to."""
-
-    events: tuple[Event, ...] = ()
-    answer: OrderAnswer | None = None
-    state: StateChange | None = None
-
-
-def apply(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+def apply(agent: Agent, asked: Asked, state: str, reason: str = "") -> Iterator[Applied]:
     """Apply one order to a run in `state`, which may have changed since it was given. The last one answers."""
-    why = orders.refusal(state, asked.kind)
+    why = orders.refusal(state, asked.kind, reason) or _mid_turn(agent, asked, state)
     if why:
-        yield _refused(asked, why)
+        yield not_taken(agent, asked, why)
     else:
         yield from _VERBS[asked.kind](agent, asked, state)
 
 
-def waits(asked: Asked, state: str) -> bool:
-    """A queued message is read when the run stops by itself, not before."""
-    return asked.kind == "say" and asked.args.get("how") == "queue" and state in WORKING
+def waits(asked: Asked, state: str, mid_turn: bool = False) -> bool:
+    """A queued message is read when the run stops by itself, not before; and while a run works on a turn that an
+    earlier worker left, what touches the window waits for the turn's end."""
+    queued = asked.kind == "say" and asked.args.get("how") == "queue"
+    return state in WORKING and (queued or (mid_turn and asked.kind in ON_THE_WINDOW))
 
 
-def _done(asked: Asked, state: StateChange | None = None) -> Applied:
-    return Applied(answer=OrderAnswer(order_id=asked.id, state="applied"), state=state)
-
-
-def _refused(asked: Asked, reason: str) -> Applied:
-    return Applied(answer=OrderAnswer(order_id=asked.id, state="rejected", reason=reason))
+def _mid_turn(agent: Agent, asked: Asked, state: str) -> str:
+    """A window is worked on when every call of it is answered, never before."""
+    return orders.MID_TURN if agent.open and asked.kind in ("compact", "clear") else ""
 
 
 def _stop(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    yield _done(asked, StateChange(state="stopped", reason="person"))
+    """Calls that had not run are answered as skipped: the window can be taken up again."""
+    yield from (Applied(events=(event,)) for event in agent.abandon(STOPPED))
+    yield done(asked, StateChange(state="stopped", reason="person"))
 
 
 def _pause(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    yield _done(asked, StateChange(state="paused", reason="person"))
+    yield done(asked, StateChange(state="paused", reason="person"))
 
 
 def _resume(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    yield _done(asked, StateChange(state="running"))
+    yield done(asked, StateChange(state="running"))
 
 
 def _step(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    yield _done(asked, StateChange(state="running", reason=stepping(int(asked.args["n"]))))
+    yield done(asked, StateChange(state="running", reason=stepping(int(asked.args["n"]))))
 
 
 def stepping(left: int) -> str:
@@ -75,8 +75,10 @@ def steps_left(reason: str) -> int:
 
 
 def _say(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
-    """A person's message wakes a run that had ended or that waits for a person."""
+    """A person's message wakes a run that had ended or that waits for a person. A call that waits is not run: who
+    writes instead of allowing it wants something else."""
     wakes = state in ENDED or state == "waiting"
+    yield from (Applied(events=(event,)) for event in agent.abandon(INSTEAD))
     yield from _follow(asked, agent.say(str(asked.args["text"]), asked.by, asked.id), wakes)
 
 
@@ -110,7 +112,7 @@ def _follow(asked: Asked, events: Iterator[Event], wakes: bool) -> Iterator[Appl
         state = StateChange(state="running") if wakes and answer else None
         yield Applied(events=(event,), answer=answer, state=state)
     if not answered:
-        yield _refused(asked, "There was nothing to do.")
+        yield refused(asked, "There was nothing to do.")
 
 
 def _answer(event: Event, asked: Asked) -> OrderAnswer | None:
@@ -132,4 +134,5 @@ _VERBS: dict[str, Callable[[Agent, Asked, str], Iterator[Applied]]] = {
     "say": _say,
     "clear": _clear,
     "compact": _compact,
+    **dict.fromkeys(ON_A_CALL, decide),
 }

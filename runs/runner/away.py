@@ -26,13 +26,19 @@ TROUBLE = (OperationalError, InterfaceError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 FULL = "database: the disk is full. Nothing that was committed is lost. Make room, then resume."
-LONG = "database: it did not answer for {seconds} s ({why}). Nothing that was committed is lost. Resume goes on."
+LONG = (
+    "database: it did not answer for {seconds} s ({why}). Nothing that was committed is lost. Resume goes on."
+)
 
 log = logging.getLogger(__name__)
 
 
 def is_full(error: BaseException) -> bool:
-    return getattr(error, "errno", None) in NO_ROOM or "disk is full" in str(error) or "No space left" in str(error)
+    return (
+        getattr(error, "errno", None) in NO_ROOM
+        or "disk is full" in str(error)
+        or "No space left" in str(error)
+    )
 
 
 def is_trouble(error: BaseException) -> bool:

@@ -219,12 +219,12 @@ class Slice:
     def _next_order(self) -> orders.Asked | None:
         if self.agent.desk.cancel.reason in (LEAVING, FENCED):
             return None
-        waiting = orders.pending(self.claim.run_id)
-        return next((asked for asked in waiting if not applying.waits(asked, self.state)), None)
+        waiting, mid_turn = orders.pending(self.claim.run_id), self.agent.open is not None
+        return next((one for one in waiting if not applying.waits(one, self.state, mid_turn)), None)
 
     def _apply(self, asked: orders.Asked) -> None:
         try:
-            for step in applying.apply(self.agent, asked, self.state):
+            for step in applying.apply(self.agent, asked, self.state, self.reason):
                 answers = [step.answer] if step.answer else []
                 self.store(*step.events, answers=answers, state=step.state)
         except EngineError as error:

@@ -17,6 +17,7 @@ from runs.engine.loop import Agent, Open
 from runs.engine.memory import SystemClock
 from runs.engine.messages import Counted, Kind
 from runs.engine.middleware.base import Numbers, Record, Spent
+from runs.engine.middleware.words import Words
 from runs.engine.policy.model import from_mapping
 from runs.engine.ports import Cancel, Llm, Sandbox
 from runs.engine.sandbox import choose
@@ -59,6 +60,7 @@ def take_up(standing: Standing, cancel: Cancel) -> Agent:
             summariser=_summariser(run),
             ratio=_ratio(standing),
             found=_open(answered) if answered else None,
+            words=_words(standing),
         )
     )
 
@@ -95,7 +97,9 @@ def llm_of(llm: str, pace: str) -> Llm:
 
 def _sandbox(rehearsal: bool, slot: int) -> Sandbox:
     made = (Path(settings.AGENTDASH_HOME) / "workspaces",)
-    return choose(rehearsal=rehearsal, python=Path(sys.executable), uid_slot=slot, made=made)
+    unsandboxed = settings.AGENTDASH.unsandboxed
+    python = Path(sys.executable)
+    return choose(rehearsal=rehearsal, python=python, uid_slot=slot, made=made, unsandboxed=unsandboxed)
 
 
 def _numbers(standing: Standing) -> Numbers:
@@ -138,6 +142,15 @@ def _ratio(standing: Standing) -> float:
     rough = [message for message in results if message.counted is Counted.ESTIMATE][-20:]
     raw = sum(tokens.of_content(message.content) for message in rough)
     return sum(message.tokens for message in rough) / raw if raw else 1.0
+
+
+def _words(standing: Standing) -> Words:
+    """What persons said of the calls of the open turn."""
+    names = {known.call.id: known.call.name for known in standing.open.calls} if standing.open else {}
+    words = Words(always=set(standing.said.always))
+    for word in standing.said.words:
+        words.take(word, names.get(word.call, ""))
+    return words
 
 
 def _open(found: OpenTurn) -> Open:

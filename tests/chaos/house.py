@@ -1,11 +1,14 @@
-"""A house that can be killed: `agentdash serve` as a process of its own, on a home of its own."""
+"""A house that can be killed: agentdash as processes of their own, on a home of its own.
+
+`House` is one process on SQLite, `Scaled` pages and workers on Redis and Postgres; checks that hold for both take
+either.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,17 +17,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from tests.conftest import wait_until
+
+from .servers import Postgres, Redis, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENTDASH = (sys.executable, "-c", "from agentdash.cli import main; main()")
 FOREIGN = ("AGENTDASH_", "ANTHROPIC_", "DJANGO_", "REDIS_URL", "DATABASE_URL")
+FULL = os.environ.get("AGENTDASH_CHAOS", "quick") == "full"
+"""Sizes: those of `make chaos`, else those that fit into every `make test`."""
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+def size(quick: int, full: int) -> int:
+    return full if FULL else quick
 
 
 @dataclass(slots=True)
@@ -42,6 +49,10 @@ class Process:
     def output(self) -> str:
         return self.printed.read_text(encoding="utf-8", errors="replace")
 
+    @property
+    def lives(self) -> bool:
+        return self.inner.poll() is None
+
     def kill(self) -> None:
         """kill -9: nothing in it gets to do anything more."""
         self.inner.kill()
@@ -49,8 +60,12 @@ class Process:
 
     def interrupt(self, seconds: float = 20) -> float:
         """Ctrl-C. Returns how many seconds it took to end."""
+        return self.send(signal.SIGINT, seconds)
+
+    def send(self, number: int, seconds: float = 30) -> float:
+        """A signal, and the wait for the end it brings."""
         began = time.monotonic()
-        self.inner.send_signal(signal.SIGINT)
+        self.inner.send_signal(number)
         self.inner.wait(seconds)
         return time.monotonic() - began
 
@@ -62,23 +77,27 @@ class House:
     home: Path
     port: int = field(default_factory=free_port)
     lives: list[Process] = field(default_factory=list)
+    extra: dict[str, str] = field(default_factory=dict)
+    """Variables that its processes get beside the usual ones."""
 
     def start(self) -> Process:
         """The next life, as soon as it holds the home."""
         life = self.launch()
-        wait_until(
-            lambda: life.inner.poll() is not None or "Ctrl-C ends" in life.output, 60, "serve to start"
-        )
-        assert life.inner.poll() is None, life.output
+        wait_until(lambda: not life.lives or "Ctrl-C ends" in life.output, 60, "serve to start")
+        assert life.lives, life.output
         return life
 
     def launch(self) -> Process:
         """A process that wants to serve this home, whatever comes of it."""
+        return self.run("serve", "--port", str(self.port), "--no-open")
+
+    def run(self, *args: str, **variables: str) -> Process:
+        """A command of agentdash as a process that stays."""
         printed = self.home.with_name(f"life-{len(self.lives) + 1}.txt")
         with printed.open("wb") as out:
             inner = subprocess.Popen(
-                [*AGENTDASH, "serve", "--port", str(self.port), "--no-open"],
-                env=self.environment(),
+                [*AGENTDASH, *args],
+                env=self.environment() | variables,
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
@@ -96,10 +115,11 @@ class House:
     def environment(self) -> dict[str, str]:
         """Nothing of the person who runs the tests but what a process needs to start."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        return kept | {"AGENTDASH_HOME": str(self.home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        kept |= {"AGENTDASH_HOME": str(self.home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        return kept | self.extra
 
     def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
-        """What the database holds, read beside the process that writes it."""
+        """What the database holds, read beside the process that writes it. `?` stands for what is given."""
         connection = sqlite3.connect(f"file:{self.home / 'agentdash.sqlite3'}?mode=ro", uri=True, timeout=20)
         try:
             return connection.execute(query, given).fetchall()
@@ -109,7 +129,51 @@ class House:
     def one(self, query: str, *given: object) -> Any:
         return self.rows(query, *given)[0][0]
 
+    def again(self, killed: Process) -> Process:
+        """Another life in place of one that ended."""
+        return self.start()
+
     def close(self) -> None:
         for life in self.lives:
-            if life.inner.poll() is None:
+            if life.lives:
                 life.kill()
+
+
+@dataclass(slots=True)
+class Scaled(House):
+    """Pages and workers, each a process, on a Redis and a Postgres of their own."""
+
+    redis: Redis = field(default_factory=Redis)
+    postgres: Postgres = field(default_factory=Postgres)
+
+    def begin(self) -> None:
+        self.redis.start()
+        self.postgres.begin()
+        self.extra |= {"REDIS_URL": self.redis.url, "DATABASE_URL": self.postgres.url}
+        done = subprocess.run([*AGENTDASH, "migrate"], env=self.environment(), capture_output=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> Process:
+        """A worker that takes hints."""
+        return self.worker()
+
+    def worker(self, concurrency: int = 16, **variables: str) -> Process:
+        life = self.run("worker", "--concurrency", str(concurrency), **variables)
+        wait_until(lambda: not life.lives or "ready." in life.output, 60, "a worker to start")
+        assert life.lives, life.output
+        return life
+
+    def web(self) -> Process:
+        life = self.run("web", "--port", str(self.port))
+        wait_until(lambda: not life.lives or "Pages: " in life.output, 60, "the pages to start")
+        assert life.lives, life.output
+        return life
+
+    def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.postgres.url, autocommit=True, connect_timeout=5) as connection:
+            return connection.execute(query.replace("?", "%s"), given).fetchall()
+
+    def close(self) -> None:
+        House.close(self)
+        self.redis.stop()
+        self.postgres.end()
