@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from .invalid import Invalid
 
 LONGEST_TEXT = 200_000
 LONGEST_INSTRUCTIONS = 4_000
+LONGEST_NAME = 200
+LONGEST_INPUT = 200_000
 MOST_STEPS = 100
 MOST_KEPT = 10_000
 HOW = ("steer", "queue", "interrupt")
@@ -30,6 +33,8 @@ def checked(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
         takes = f"takes {', '.join(known)}" if known else "takes no arguments"
         raise Invalid(f"{kind} knows no {unknown[0]!r}: it {takes}.")
     found = {name: check(given[name]) for name, check in known.items() if name in given}
+    if missing := [name for name in REQUIRED.get(kind, ()) if name not in found]:
+        raise Invalid(f"{kind} lacks {missing[0]!r}: say which call, as the page or `show` names it.")
     return _said(found) if kind == "say" else {**DEFAULTS.get(kind, {}), **found}
 
 
@@ -82,6 +87,44 @@ def _number(what: str, least: int, most: int) -> Callable[[Any], int]:
     return check
 
 
+def _name(what: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME:
+            raise Invalid(f"{what} is a text of 1 to {LONGEST_NAME} characters, and not {value!r:.80}.")
+        return tidy(value)
+
+    return check
+
+
+def _reason(value: Any) -> str:
+    return _bounded("The reason", value, LONGEST_INSTRUCTIONS)
+
+
+def _flag(value: Any) -> bool:
+    if value in (True, "true", "on", "1"):
+        return True
+    if value in (False, "false", "0"):
+        return False
+    raise Invalid(f"always is true or false, and not {value!r:.80}.")
+
+
+def _input(value: Any) -> dict[str, Any]:
+    """A tool's input: an object, or its JSON as a form sends it."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise Invalid("The input is not valid JSON. Write an object with the tool's arguments.") from None
+    if not isinstance(value, dict):
+        raise Invalid("The input must be a JSON object with the tool's arguments.")
+    if len(json.dumps(value)) > LONGEST_INPUT:
+        raise Invalid(f"The input is longer than {LONGEST_INPUT:,} characters. Put the rest into a file.")
+    cleaned: dict[str, Any] = clean(value)
+    return cleaned
+
+
+_CALL = {"call": _name("The call"), "input_sha256": _name("The hash of the input")}
+OUTCOMES = ("done", "again", "leave")
 ARGUMENTS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
     "step": {"n": _number("The number of steps", 1, MOST_STEPS)},
     "say": {"text": _text, "how": _one_of("how", HOW)},
@@ -90,5 +133,17 @@ ARGUMENTS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
         "keep": _number("keep, in messages,", 0, MOST_KEPT),
         "instructions": _instructions,
     },
+    "approve": {**_CALL, "always": _flag},
+    "deny": {**_CALL, "reason": _reason},
+    "edit": {**_CALL, "input": _input},
+    "answer": {"call": _CALL["call"], "outcome": _one_of("The outcome", OUTCOMES)},
 }
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "approve": ("call", "input_sha256"),
+    "deny": ("call",),
+    "edit": ("call", "input_sha256", "input"),
+    "answer": ("call", "outcome"),
+}
+"""Whoever allows a call says what they were shown: its id and the hash of its input."""
+
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {"step": {"n": 1}}

@@ -14,7 +14,7 @@ from django.utils import timezone
 from runs import tasks
 from runs.live import bell
 from runs.models import Order, Run
-from runs.store import archive, orders, queries, sql
+from runs.store import approvals, archive, orders, queries, sql
 
 from .args import checked
 from .invalid import Invalid
@@ -75,17 +75,24 @@ def _insert(made: Order) -> Order:
     try:
         with transaction.atomic():
             run = Run.objects.get(pk=made.run_id)
-            why = orders.refusal(run.state, made.kind)
-            if not why and made.kind in orders.TIED_TO_SCREEN:
-                why = orders.outdated(run.pk, made.seen_seq)
-            made.state, made.reason = ("rejected", why) if why else ("pending", "")
+            made.state, made.reason = _standing(run, made)
             made.save(force_insert=True)
-            data = {"order": made.pk, "kind": made.kind, "state": made.state, "reason": why}
+            data = {"order": made.pk, "kind": made.kind, "state": made.state, "reason": made.reason}
             seq = archive.announce(run.pk, "order.asked", data)
             transaction.on_commit(lambda: _announce(run.pk, seq))
     except IntegrityError:
         return _already(made)
     return made
+
+
+def _standing(run: Run, made: Order) -> tuple[str, str]:
+    """Pending, unless the run's state, the screen, or somebody who was faster says otherwise."""
+    why = orders.refusal(run.state, made.kind, run.reason)
+    if why and (said := approvals.already(run.pk, made.kind, made.args)):
+        return "merged", said
+    if not why and made.kind in orders.TIED_TO_SCREEN:
+        why = orders.outdated(run.pk, made.seen_seq)
+    return ("rejected", why) if why else ("pending", "")
 
 
 def _announce(run_id: int, seq: int) -> None:

@@ -13,7 +13,8 @@ from .events import Note, Version
 from .loop import Agent, Open
 from .messages import Message
 from .middleware import approval
-from .middleware.base import Desk, Numbers, Record, Spent, Technique, Words
+from .middleware.base import Desk, Numbers, Record, Spent, Technique
+from .middleware.words import Words
 from .policy import Policy
 from .policy.model import smaller
 from .ports import Cancel, Capability, Clock, History, Llm, RunFiles, Sandbox, ToolContext

@@ -192,6 +192,7 @@ class Agent:
             final=final,
         )
         self.open = None
+        self.desk.words.forget()
         if message is not None:
             self._append(message)
         self.desk.spent.turns += 1

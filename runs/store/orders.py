@@ -9,12 +9,15 @@ from typing import Any
 
 from runs.models import Event, Order, State
 
+from .approvals import KINDS as ON_A_CALL
 from .archive import OrderAnswer
 
 __all__ = [
     "ALLOWED",
     "AT_BOUNDARY",
     "KINDS",
+    "ON_A_CALL",
+    "WAITING_FOR",
     "Asked",
     "OrderAnswer",
     "outdated",
@@ -29,6 +32,7 @@ AT_BOUNDARY = (
     "pause",
     "approve",
     "deny",
+    "edit",
     "answer",
     "say",
     "clear",
@@ -39,7 +43,7 @@ AT_BOUNDARY = (
 )
 """At a boundary orders apply by kind, in this order (reliability.md §3b), and within a kind as they came."""
 
-KINDS = ("pause", "resume", "step", "stop", "stop_now", "say", "compact", "clear")
+KINDS = ("pause", "resume", "step", "stop", "stop_now", "say", "compact", "clear", *ON_A_CALL)
 SINGLE_FLIGHT = ("compact", "clear", "pause", "stop")
 """Of these a run has at most one that waits: two people who press Compact want one compaction."""
 
@@ -52,8 +56,14 @@ EDITED = {
 }
 
 
+NO_CALL = "no call waits for a word"
+MID_TURN = "a call waits for your word, and the window is worked on between turns: answer it first"
+PERMITS = "it is not allowed or refused: its outcome is unknown. Say done, again or leave"
+OUTCOMES = "its outcome is not unknown, it has not run: allow it, change it or refuse it"
+
+
 def _row(**refused: str) -> Mapping[str, str]:
-    return {kind: refused.get(kind, "") for kind in KINDS}
+    return {kind: refused.get(kind, NO_CALL if kind in ON_A_CALL else "") for kind in KINDS}
 
 
 def _ended(state: str, *but: str) -> Mapping[str, str]:
@@ -65,11 +75,13 @@ _GOING = _row(
     resume="the run is going on already",
     step="only a paused run takes a step: pause it first",
 )
+_WAITING = {"step": "only a paused run takes a step, and this one is waiting: pause it first"}
+_HELD = {**_WAITING, "compact": MID_TURN, "clear": MID_TURN}
 
 ALLOWED: Mapping[State, Mapping[str, str]] = {
     State.READY: _GOING,
     State.RUNNING: _GOING,
-    State.WAITING: _row(step="only a paused run takes a step, and this one is waiting: pause it first"),
+    State.WAITING: _row(**_WAITING),
     State.PAUSED: _row(),
     State.DONE: _ended("done"),
     State.FAILED: _ended("failed", "resume"),
@@ -77,12 +89,19 @@ ALLOWED: Mapping[State, Mapping[str, str]] = {
 }
 """state × order → why it is refused, "" where it is taken (design.md §6)."""
 
+WAITING_FOR: Mapping[str, Mapping[str, str]] = {
+    "approval": _row(**_HELD, approve="", deny="", edit="", answer=OUTCOMES),
+    "unknown_outcome": _row(**_HELD, approve=PERMITS, deny=PERMITS, edit=PERMITS, answer=""),
+}
+"""What a run waits for × order: these two stand in the middle of a turn. For all else the row of the state holds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """An order that waits for its answer."""
 
     id: int
+    run_id: int
     kind: str
     args: Mapping[str, Any]
     by: str
@@ -109,9 +128,12 @@ def stop_now_asked(run_ids: Sequence[int]) -> dict[int, Asked]:
     }
 
 
-def refusal(state: str, kind: str) -> str:
-    """Why a run in that state does not take that order, or ""."""
-    return ALLOWED[State(state)].get(kind, f"agentdash knows no order {kind!r}")
+def refusal(state: str, kind: str, reason: str = "") -> str:
+    """Why a run in that state, and for that reason, does not take that order, or ""."""
+    row = ALLOWED[State(state)]
+    if state == State.WAITING:
+        row = WAITING_FOR.get(reason.partition(":")[0], row)
+    return row.get(kind, f"agentdash knows no order {kind!r}")
 
 
 def outdated(run_id: int, seen_seq: int | None) -> str:
@@ -133,4 +155,12 @@ def _rank(kind: str) -> int:
 
 
 def _asked(row: Order) -> Asked:
-    return Asked(id=row.pk, kind=row.kind, args=row.args, by=row.by, at=row.at, seen_seq=row.seen_seq)
+    return Asked(
+        id=row.pk,
+        run_id=row.run_id,
+        kind=row.kind,
+        args=row.args,
+        by=row.by,
+        at=row.at,
+        seen_seq=row.seen_seq,
+    )

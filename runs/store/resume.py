@@ -9,7 +9,7 @@ from runs import models
 from runs.engine.events import CallStatus, Effect, Episode, Note, PlannedCall, Usage, Version
 from runs.engine.messages import Block, Kind, Message, calls_of
 
-from . import blobs, orders, sql, windows
+from . import approvals, blobs, orders, sql, windows
 from .batch import read_usage
 from .orders import Asked
 from .sums import Sums
@@ -82,6 +82,7 @@ class Standing:
     measured: LastUsage | None
     sums: Sums
     orders: tuple[Asked, ...]
+    said: approvals.Said = approvals.Said()
     compacted: int = 0
     failures: tuple[int, ...] = field(default=())
 
@@ -90,6 +91,7 @@ def standing(run_id: int) -> Standing:
     """Everything at once. Read it after the claim: nobody else writes the run from then on."""
     run = models.Run.objects.get(pk=run_id)
     version, messages = windows.load(run)
+    found = _open_turn(run_id, messages)
     compacted, failures = _compactions(run_id)
     return Standing(
         run=run,
@@ -97,14 +99,21 @@ def standing(run_id: int) -> Standing:
         messages=messages,
         notes=notes(run_id),
         episode=_episode(run_id),
-        open=_open_turn(run_id, messages),
+        open=found,
         next=_numbers(run),
         measured=_measured(run_id),
         sums=Sums.of(run.sums),
         orders=orders.pending(run_id),
+        said=_said(run_id, found),
         compacted=compacted,
         failures=failures,
     )
+
+
+def _said(run_id: int, found: OpenTurn | None) -> approvals.Said:
+    if found is None or found.answer is None:
+        return approvals.Said(always=approvals.always(run_id))
+    return approvals.said(run_id, found.number)
 
 
 def notes(run_id: int) -> tuple[Note, ...]:

@@ -25,7 +25,22 @@ TAKES = {
     "failed": "say resume",
     "stopped": "say",
 }
-ARGS: dict[str, dict[str, Any]] = {"say": {"text": "Go on."}}
+WAITING_FOR = {
+    "approval": "pause resume stop stop_now say approve deny edit",
+    "unknown_outcome": "pause resume stop stop_now say answer",
+    "person": TAKES["waiting"],
+    "children": TAKES["waiting"],
+    "llm": TAKES["waiting"],
+    "budget": TAKES["waiting"],
+}
+A_CALL = {"call": "call_1", "input_sha256": "0" * 64}
+ARGS: dict[str, dict[str, Any]] = {
+    "say": {"text": "Go on."},
+    "approve": A_CALL,
+    "deny": {"call": "call_1"},
+    "edit": {**A_CALL, "input": {"command": "true"}},
+    "answer": {"call": "call_1", "outcome": "done"},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -35,9 +50,9 @@ def hints(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return told
 
 
-def in_state(state: str) -> Run:
+def in_state(state: str, reason: str = "") -> Run:
     run = a_run(turns=1, order="", state="done")
-    Run.objects.filter(pk=run.pk).update(state=state)
+    Run.objects.filter(pk=run.pk).update(state=state, reason=reason)
     return Run.objects.get(pk=run.pk)
 
 
@@ -51,6 +66,41 @@ def test_every_state_takes_exactly_the_orders_of_the_table(state: str, kind: str
     if not taken:
         assert made.reason == orders.refusal(state, kind)
         assert Order.objects.get(pk=made.pk).reason
+
+
+@pytest.mark.parametrize("kind", orders.KINDS)
+@pytest.mark.parametrize("waits_for", WAITING_FOR)
+def test_every_wait_takes_exactly_the_orders_of_the_table(waits_for: str, kind: str) -> None:
+    """In the middle of a turn the window is left alone, and a word on a call is taken only where one waits for it."""
+    reason = f"{waits_for}: because"
+    made = control.order(a_person(), in_state("waiting", reason), kind, ARGS.get(kind, {}))
+    taken = kind in WAITING_FOR[waits_for].split()
+    assert made.state == ("pending" if taken else "rejected")
+    assert made.reason
+    assert taken or made.reason == orders.refusal("waiting", kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "sentence"),
+    [
+        ("approve", {"call": "c"}, "approve lacks 'input_sha256'"),
+        ("approve", {**A_CALL, "always": "perhaps"}, "always is true or false"),
+        ("deny", {"reason": "no"}, "deny lacks 'call'"),
+        ("edit", {**A_CALL, "input": "{"}, "not valid JSON"),
+        ("edit", {**A_CALL, "input": "[1]"}, "must be a JSON object"),
+        ("answer", {"call": "c", "outcome": "maybe"}, "The outcome is one of done, again, leave"),
+    ],
+)
+def test_a_word_on_a_call_says_which_and_what(kind: str, args: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(control.Invalid, match=sentence):
+        control.order(a_person(), in_state("waiting", "approval: x"), kind, args)
+
+
+def test_a_form_sends_an_input_as_text_and_a_flag_as_on() -> None:
+    run = in_state("waiting", "approval: x")
+    made = control.order(a_person(), run, "edit", {**A_CALL, "input": '{"command": "ls"}'})
+    assert made.args["input"] == {"command": "ls"}
+    assert control.order(a_person(), run, "approve", {**A_CALL, "always": "true"}).args["always"] is True
 
 
 def test_an_order_is_a_row_an_event_and_a_hint(hints: list[int]) -> None:

@@ -8,7 +8,6 @@ from itertools import takewhile
 from pathlib import Path
 
 from ..events import (
-    Decision,
     Edit,
     Episode,
     Event,
@@ -20,7 +19,6 @@ from ..events import (
     PlannedCall,
     Trigger,
     Usage,
-    Verdict,
     Version,
     WindowEdited,
 )
@@ -33,6 +31,7 @@ from ..window.gauge import MOST_RATIO, Gauge, Measured, Reading
 from ..window.head import PERSONS_SHARE, crowding, head, kept_first
 from ..window.render import Renderer
 from ..window.versions import Entry, Window, entries
+from .words import Words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,22 +62,6 @@ class Record:
     failures: int = 0
     failed_at: int = 0
     episode: Episode | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Words:
-    """What persons said of calls. `always`: tools they allowed for the whole run; `each`: tools that ask every time."""
-
-    permits: dict[str, Decision] = field(default_factory=dict)
-    outcomes: dict[str, Decision] = field(default_factory=dict)
-    always: set[str] = field(default_factory=set)
-    each: frozenset[str] = frozenset()
-
-    def take(self, word: Decision, tool: str) -> None:
-        kept = self.outcomes if word.verdict in (Verdict.DONE, Verdict.AGAIN, Verdict.LEAVE) else self.permits
-        kept[word.call] = word
-        if word.verdict is Verdict.ALWAYS:
-            self.always.add(tool)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -85,6 +85,17 @@ class Toolbox:
             result = refused(_failed(call.name, error))
         return replace(result, content=clean(result.content))
 
+    def complaint(self, name: str, given: Mapping[str, Any]) -> str:
+        """Why this input does not fit the tool, or ""."""
+        tool = self.get(name)
+        if tool is None:
+            return self._unknown(name)
+        try:
+            tool.Input.model_validate(clean(dict(given)))
+        except ValidationError as error:
+            return _complaint(tool, error)
+        return ""
+
     def recovered(self, call: PlannedCall, context: ToolContext, started: str = "") -> ToolResult | None:
         """What to answer for a call whose worker stopped while it ran; None: run it again, same key.
 
