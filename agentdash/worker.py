@@ -83,7 +83,7 @@ def work(slices: int) -> None:
     SIGTERM, however often it comes, ends it within LEAVE_SECONDS: calls to llms are cancelled at once, tools that
     change something may end, and every run is handed over. SIGQUIT ends it as a crash would.
     """
-    sweeper = Sweeper(SWEEP_SECONDS * 5, hands=slices)
+    sweeper = Sweeper(_sweep_seconds(), hands=slices)
 
     def leaving(**_: object) -> None:
         if not watch.leaving:
@@ -108,11 +108,15 @@ def work(slices: int) -> None:
     app.worker_main(["worker", "--loglevel=INFO", *options])
 
 
+def _sweep_seconds() -> float:
+    return min(5 * SWEEP_SECONDS, settings.AGENTDASH_LEASE_MS / 2000)
+
+
 def pages(sock: socket.socket) -> None:
     """The server, and a sweeper beside it: should every worker's be gone, orders still find their end."""
     from agentdash.server import Server
 
-    sweeper = Sweeper(SWEEP_SECONDS * 5, hands=PAGES_HANDS)
+    sweeper = Sweeper(_sweep_seconds(), hands=PAGES_HANDS)
     sweeper.start()
     Server().run(sockets=[sock])
     sweeper.end()

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .house import House
+from .house import House, Scaled
+from .servers import Postgres, Redis, missing
 
 Report = Callable[[str, dict[str, Any], list[str]], None]
 
@@ -15,20 +17,58 @@ Report = Callable[[str, dict[str, Any], list[str]], None]
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     """A home that nobody serves yet. Whatever still runs at the end is killed."""
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    made = House(home)
+    made = House(_home(tmp_path))
     yield made
     made.close()
 
 
+def _home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    return home
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[tuple[Postgres, Redis]]:
+    """A Postgres and a Redis for all checks of this session; each check has a database of its own."""
+    if lacks := missing():
+        assert not os.environ.get("CI"), f"Missing: {lacks}"
+        pytest.skip(f"Missing: {lacks}. To run this: sudo apt install {lacks}")
+    postgres, redis = Postgres(), Redis()
+    postgres.begin()
+    yield postgres, redis
+    redis.stop()
+    postgres.end()
+
+
+@pytest.fixture
+def scaled(tmp_path: Path, servers: tuple[Postgres, Redis]) -> Iterator[Scaled]:
+    """Tables, Redis and Postgres, and no process yet. Leases are of two seconds."""
+    postgres, redis = servers
+    made = Scaled(_home(tmp_path), postgres=postgres, redis=redis)
+    made.begin()
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["embedded", "scaled"])
+def either(request: pytest.FixtureRequest) -> House:
+    """The same check on both shapes of the product."""
+    made: House = request.getfixturevalue("house" if request.param == "embedded" else "scaled")
+    return made
+
+
 @pytest.fixture
 def report(capsys: pytest.CaptureFixture[str]) -> Report:
-    """Prints the check's one line, then fails with what was wrong."""
+    """Prints the check's one line, keeps it where AGENTDASH_CHAOS_LOG says, then fails with what was wrong."""
 
     def told(check: str, figure: dict[str, Any], problems: list[str]) -> None:
+        line = json.dumps({"id": check, "pass": not problems, "figure": figure})
         with capsys.disabled():
-            print("\n" + json.dumps({"id": check, "pass": not problems, "figure": figure}))  # noqa: T201
+            print("\n" + line)  # noqa: T201
+        if log := os.environ.get("AGENTDASH_CHAOS_LOG"):
+            with Path(log).open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
         assert not problems, "\n".join(problems)
 
     return told

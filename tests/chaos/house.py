@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,10 +130,6 @@ class House:
     def one(self, query: str, *given: object) -> Any:
         return self.rows(query, *given)[0][0]
 
-    def again(self, killed: Process) -> Process:
-        """Another life in place of one that ended."""
-        return self.start()
-
     def close(self) -> None:
         for life in self.lives:
             if life.lives:
@@ -145,12 +142,22 @@ class Scaled(House):
 
     redis: Redis = field(default_factory=Redis)
     postgres: Postgres = field(default_factory=Postgres)
+    database: str = ""
 
     def begin(self) -> None:
-        self.redis.start()
-        self.postgres.begin()
-        self.extra |= {"REDIS_URL": self.redis.url, "DATABASE_URL": self.postgres.url}
-        done = subprocess.run([*AGENTDASH, "migrate"], env=self.environment(), capture_output=True, timeout=120)
+        """A database of its own, with tables; Redis forgets what others left."""
+        self.database = self.postgres.make(f"house_{uuid.uuid4().hex[:8]}")
+        if self.redis.inner is None:
+            self.redis.start()
+        self.redis.forget()
+        self.extra |= {
+            "REDIS_URL": self.redis.url,
+            "DATABASE_URL": self.database,
+            "AGENTDASH_LEASE_MS": "2000",
+        }
+        done = subprocess.run(
+            [*AGENTDASH, "migrate"], env=self.environment(), capture_output=True, timeout=120
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
     def start(self) -> Process:
@@ -170,10 +177,5 @@ class Scaled(House):
         return life
 
     def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.postgres.url, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self.database, autocommit=True, connect_timeout=5) as connection:
             return connection.execute(query.replace("?", "%s"), given).fetchall()
-
-    def close(self) -> None:
-        House.close(self)
-        self.redis.stop()
-        self.postgres.end()

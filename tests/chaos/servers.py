@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 import redis
+from psycopg import sql
 
 from tests.conftest import wait_until
 
@@ -30,7 +31,9 @@ def free_port() -> int:
 def binaries() -> Path | None:
     """The folder of the newest Postgres server on this machine."""
     found = [path.parent for where in WHERE for path in Path("/").glob(f"{where[1:]}/initdb")]
-    return max(found, key=lambda path: [int(part) for part in path.parts if part.isdigit()] or [0], default=None)
+    return max(
+        found, key=lambda path: [int(part) for part in path.parts if part.isdigit()] or [0], default=None
+    )
 
 
 def missing() -> str:
@@ -53,17 +56,20 @@ class Postgres:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="agentdash-pg-")))
     port: int = field(default_factory=free_port)
 
-    @property
-    def url(self) -> str:
-        return f"postgresql://agentdash@127.0.0.1:{self.port}/agentdash"
+    def url(self, name: str = "postgres") -> str:
+        return f"postgresql://agentdash@127.0.0.1:{self.port}/{name}"
 
     def begin(self) -> None:
         if user := ordinary_user():
             os.chown(self.folder, user["user"], user["group"])
         self._run("initdb", "-D", "data", "-U", "agentdash", "--auth=trust", "--no-sync", "-E", "UTF8")
         self.start()
-        with psycopg.connect(self.url.removesuffix("agentdash") + "postgres", autocommit=True) as connection:
-            connection.execute("CREATE DATABASE agentdash")
+
+    def make(self, name: str) -> str:
+        """A new, empty database; its address."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        return self.url(name)
 
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''"
@@ -109,7 +115,17 @@ class Redis:
 
     def start(self) -> None:
         self.inner = subprocess.Popen(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
+            [
+                "redis-server",
+                "--port",
+                str(self.port),
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+            ],
             stdout=subprocess.DEVNULL,
             cwd=tempfile.gettempdir(),
         )
@@ -124,6 +140,15 @@ class Redis:
     def restart(self) -> None:
         self.stop()
         self.start()
+
+    def forget(self) -> None:
+        """Everything that was in it, as a restart would."""
+        with redis.Redis(port=self.port) as client:
+            client.flushall()
+
+    def push(self, queue: str, *texts: str) -> None:
+        with redis.Redis(port=self.port) as client:
+            client.lpush(queue, *texts)
 
     def _answers(self) -> bool:
         try:

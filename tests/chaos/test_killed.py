@@ -1,4 +1,7 @@
-"""kill -9 at ten random moments of a hundred turns: nothing committed is lost, no errand is done twice (A1, small)."""
+"""kill -9 at random moments of a run whose every turn has an effect: nothing committed is lost, nothing done twice.
+
+A1 in both shapes of the product; embedded it shows A12 too: how soon the next process goes on.
+"""
 
 from __future__ import annotations
 
@@ -13,45 +16,65 @@ from runs.engine.llm.rehearsal.scripts import errands
 from tests.conftest import wait_until
 
 from .conftest import Report
-from .house import House
+from .house import House, Scaled, size
 
-KILLS = 10
-SOME_EVENTS = 6 * (errands.TURNS - 10)
+TURNS, KILLS = size(100, 1000), size(10, 100)
+SOME_EVENTS = 6 * (TURNS - 10)
 """A turn makes six events or more, so every moment drawn below this comes before the end."""
 
 
-def test_a_run_that_is_killed_ten_times_does_every_errand_at_most_once(house: House, report: Report) -> None:
+def test_a_run_that_is_killed_again_and_again_does_every_errand_at_most_once(
+    either: House, report: Report
+) -> None:
     seed = random.randrange(1_000_000)
     moments = sorted(random.Random(seed).sample(range(3, SOME_EVENTS), KILLS))
-    began = time.monotonic()
-    life = house.start()
-    slug = house.ask("run", "Run errands", "--llm", "rehearsal/errands", "--pace", "fast")["run"]
+    began, resumed = time.monotonic(), []
+    life = either.start()
+    llm = f"rehearsal/errands-{TURNS}"
+    slug = either.ask("run", "Run errands", "--llm", llm, "--pace", "fast", "--max-turns", str(2 * TURNS))[
+        "run"
+    ]
     for moment in moments:
-        wait_until(lambda at=moment: last_seq(house) >= at, 60, f"event {moment}")
+        wait_until(lambda at=moment: last_seq(either) >= at, 120, f"event {moment}")
         life.kill()
-        life = house.start()
-    wait_until(lambda: state(house) not in ("ready", "running"), 90, "the run to end")
+        term = either.one("SELECT term FROM runs_run")
+        life = either.start()
+        started = time.monotonic()
+        wait_until(lambda before=term: claimed(either, before), 60, "the run to be taken up")
+        resumed.append(time.monotonic() - started)
+    wait_until(lambda: state(either) not in ("ready", "running"), 120 + TURNS, "the run to end")
     seconds = time.monotonic() - began
-    verdict = house.ask("verify", slug)
+    verdict = either.ask("verify", slug)
     life.interrupt()
-    done = written(house, slug)
+    done = written(either, slug)
     problems = [
-        *of_the_run(house),
-        *of_errands(house, done),
+        *of_the_run(either),
+        *of_errands(either, done),
         *([] if verdict["ok"] else [f"verify: {verdict}"]),
     ]
     figure = {
-        "turns": house.one("SELECT turn_no FROM runs_run"),
+        "turns": either.one("SELECT turn_no FROM runs_run"),
         "kills": KILLS,
         "errands_done": len(done),
         "done_twice": sum(times > 1 for times in done.values()),
-        "unknown": house.one("SELECT count(*) FROM runs_call WHERE status = 'unknown'"),
-        "llm_calls_lost": house.one("SELECT count(*) FROM runs_turn WHERE status = 'lost'"),
+        "unknown": either.one("SELECT count(*) FROM runs_call WHERE status = 'unknown'"),
+        "llm_calls_lost": either.one("SELECT count(*) FROM runs_turn WHERE status = 'lost'"),
         "events": verdict["events"],
+        "resumed_s_max": round(max(resumed), 2),
         "seconds": round(seconds, 1),
         "seed": seed,
     }
-    report("A1-small", figure, problems)
+    if isinstance(either, Scaled):
+        report("A1-scaled", figure, problems)
+        return
+    late = [f"it took {took:.1f} s from the start to the next claim" for took in resumed if took > 3]
+    report("A1-embedded", figure, problems)
+    report("A12", {"kills": KILLS, "resumed_s_max": round(max(resumed), 2)}, late)
+
+
+def claimed(house: House, term: int) -> bool:
+    """Whether somebody took the run up after `term`."""
+    return bool(house.rows("SELECT 1 FROM runs_run WHERE term > ? AND lease_owner <> ''", term))
 
 
 def last_seq(house: House) -> int:
@@ -71,10 +94,10 @@ def written(house: House, slug: str) -> Counter[str]:
 def of_the_run(house: House) -> Iterator[str]:
     """The run as a whole: ended, every turn closed once, every event there."""
     ended, turns, reason = house.rows("SELECT state, turn_no, reason FROM runs_run")[0]
-    if (ended, turns) != ("done", errands.TURNS):
+    if (ended, turns) != ("done", TURNS):
         yield f"the run is {ended} ({reason}) after {turns} turns"
     closed = house.rows("SELECT number FROM runs_turn WHERE status = 'closed' ORDER BY number")
-    if closed != [(number,) for number in range(1, errands.TURNS + 1)]:
+    if closed != [(number,) for number in range(1, TURNS + 1)]:
         yield f"closed turns are {closed}"
     seqs = [seq for (seq,) in house.rows("SELECT seq FROM runs_event ORDER BY seq")]
     if seqs != list(range(1, len(seqs) + 1)):
@@ -87,7 +110,7 @@ def of_errands(house: House, done: Counter[str]) -> Iterator[str]:
     for line, times in done.items():
         if times > 1:
             yield f"{line} was done {times} times"
-    for turn in range(1, errands.TURNS):
+    for turn in range(1, TURNS):
         line = errands.line_of(turn)
         yield from of_errand(line, line in done, calls.get(turn, [0, "", 0]))
 

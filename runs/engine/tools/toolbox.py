@@ -81,7 +81,7 @@ class Toolbox:
             result = tool.run(given, context)
         except RunInterrupted:
             raise
-        except Exception as error:  # a tool's own mistake must reach the llm, not end the run
+        except (Exception, SystemExit) as error:  # a tool's own mistake must reach the llm, not end the run
             result = refused(_failed(call.name, error))
         return replace(result, content=clean(result.content))
 

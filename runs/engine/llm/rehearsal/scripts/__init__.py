@@ -1,5 +1,5 @@
-"""The scripts by name: `orders` (the demo), `hello` (3 turns), `errands` (100 turns, each with an effect of its own),
-`job` and `job-<turns>` (long, for measuring).
+"""The scripts by name: `orders` (the demo), `hello` (3 turns), `errands` and `errands-<turns>` (100 turns, each with an
+effect of its own), `job` and `job-<turns>` (long, for measuring), `naps` (slow commands).
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from collections.abc import Callable
 from functools import cache
 
 from ..script import Script
-from . import errands, hello, job, orders
+from . import errands, hello, job, naps, orders
 
 _SCRIPTS: dict[str, Callable[[], Script]] = {
     "orders": orders.script,
     "hello": hello.script,
     "errands": errands.script,
     "job": job.script,
+    "naps": naps.script,
 }
-_JOB = re.compile(r"job-([1-9]\d{0,4})")
+_SIZED = re.compile(r"(job|errands|naps)-([1-9]\d{0,4})")
+_SIZES: dict[str, Callable[[int], Script]] = {"job": job.script, "errands": errands.script, "naps": naps.script}
 DEFAULT = "orders"
 
 
@@ -26,15 +28,15 @@ def names() -> tuple[str, ...]:
 
 
 def known(name: str) -> bool:
-    return name in _SCRIPTS or _JOB.fullmatch(name) is not None
+    return name in _SCRIPTS or _SIZED.fullmatch(name) is not None
 
 
 @cache
 def get(name: str) -> Script:
     """The script of that name, "" for the default. Raises KeyError with the known names."""
-    sized = _JOB.fullmatch(name)
+    sized = _SIZED.fullmatch(name)
     if sized:
-        return job.script(int(sized[1]))
+        return _SIZES[sized[1]](int(sized[2]))
     if (name or DEFAULT) not in _SCRIPTS:
         raise KeyError(f"There is no script named {name!r}. Known: {', '.join(names())}.")
     return _SCRIPTS[name or DEFAULT]()

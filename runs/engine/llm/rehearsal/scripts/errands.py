@@ -1,10 +1,12 @@
-"""A hundred turns of small errands that must not be done twice: each adds one line of its own to a list.
+"""A hundred turns (`errands-20`: twenty) of small errands that must not be done twice: each adds one line of its own to a list.
 
 For killing the process in the middle, and for counting afterwards. After an errand whose outcome is unknown the
 list is read; the errand itself is left as it is.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from ..script import Call, Script, Step
 
@@ -21,18 +23,18 @@ def line_of(turn: int) -> str:
     return f"errand-{turn}"
 
 
-def script() -> Script:
+def script(turns: int = TURNS) -> Script:
     return Script(
-        name="errands",
+        name="errands" if turns == TURNS else f"errands-{turns}",
         title="Run errands",
-        goal=f"Run {TURNS - 1} errands, each exactly once, and keep the list of them in {LIST}.",
-        length=TURNS,
-        step=_step,
+        goal=f"Run {turns - 1} errands, each exactly once, and keep the list of them in {LIST}.",
+        length=turns,
+        step=partial(_step, turns),
     )
 
 
-def _step(turn: int) -> Step:
-    if turn >= TURNS:
+def _step(turns: int, turn: int) -> Step:
+    if turn >= turns:
         return Step(says=f"All errands are run; {LIST} lists them.")
     errand = Call(name="run_command", input={"command": f"echo {line_of(turn)} >> {LIST}"})
     return Step(
