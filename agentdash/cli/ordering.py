@@ -12,10 +12,13 @@ from agentdash.cli import ground
 SECONDS = 10.0
 
 
+def _answering(verb: Callable[..., int]) -> Callable[..., int]:
+    return click.option("--no-wait", is_flag=True, help="Do not wait for the answer.")(ground.as_json(verb))
+
+
 def of_a_run(verb: Callable[..., int]) -> Callable[..., int]:
     """What all orders share: the run, JSON, whether to wait for the answer."""
-    verb = click.option("--no-wait", is_flag=True, help="Do not wait for the answer.")(ground.as_json(verb))
-    return click.argument("slug", metavar="RUN")(verb)
+    return click.argument("slug", metavar="RUN")(_answering(verb))
 
 
 def give(slug: str, kind: str, args: dict[str, Any], as_json: bool, no_wait: bool) -> int:
@@ -107,4 +110,49 @@ def clear(slug: str, as_json: bool, no_wait: bool) -> int:
     return give(slug, "clear", {}, as_json, no_wait)
 
 
-COMMANDS = (pause, resume, step, stop, say, compact, clear)
+def on_a_call(verb: Callable[..., int]) -> Callable[..., int]:
+    """A word on a call: RUN, and the CALL that `show` names."""
+    return click.argument("slug", metavar="RUN")(click.argument("call", metavar="CALL")(_answering(verb)))
+
+
+SHA = click.option(
+    "--sha256", "sha", required=True, metavar="HASH", help="Of the input you were shown: `show` names it."
+)
+
+
+@click.command()
+@on_a_call
+@SHA
+@click.option("--always", is_flag=True, help="This tool asks no more in this run.")
+def approve(slug: str, call: str, sha: str, always: bool, as_json: bool, no_wait: bool) -> int:
+    """Allow the CALL that waits. What was shown is what runs: with another hash nothing does."""
+    given = {"call": call, "input_sha256": sha} | ({"always": True} if always else {})
+    return give(slug, "approve", given, as_json, no_wait)
+
+
+@click.command()
+@on_a_call
+@click.option("--reason", default="", metavar="TEXT", help="The agent reads it.")
+def deny(slug: str, call: str, reason: str, as_json: bool, no_wait: bool) -> int:
+    """Refuse the CALL that waits."""
+    return give(slug, "deny", {"call": call} | ({"reason": reason} if reason else {}), as_json, no_wait)
+
+
+@click.command("edit-call")
+@on_a_call
+@click.argument("text", metavar="INPUT")
+@SHA
+def edit_call(slug: str, call: str, text: str, sha: str, as_json: bool, no_wait: bool) -> int:
+    """Let the CALL that waits run with another INPUT, a JSON object."""
+    return give(slug, "edit", {"call": call, "input_sha256": sha, "input": text}, as_json, no_wait)
+
+
+@click.command()
+@on_a_call
+@click.argument("outcome", type=click.Choice(["done", "again", "leave"]))
+def answer(slug: str, call: str, outcome: str, as_json: bool, no_wait: bool) -> int:
+    """Say what became of a CALL whose outcome is unknown: it is done, run it again, or leave it to the agent."""
+    return give(slug, "answer", {"call": call, "outcome": outcome}, as_json, no_wait)
+
+
+COMMANDS = (approve, deny, edit_call, answer, pause, resume, step, stop, say, compact, clear)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import textwrap
 from typing import Any
 
 import click
@@ -84,7 +86,24 @@ def show(slug: str, as_json: bool) -> int:
     for name, value in lines.items():
         if value != "":
             click.echo(f"  {name:<10}{value}")
+    if found["asks"]:
+        _show_asks(found["run"], found["asks"])
     return ground.DONE
+
+
+def _show_asks(slug: str, asks: dict[str, Any]) -> None:
+    """The call that waits, whole, and how it is answered."""
+    from runs.present.text import visible
+
+    click.echo(f"\n{asks['tool']} waits for you: {asks['why']}")
+    for name, value in asks["input"].items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        click.echo(f"  {name}:\n" + textwrap.indent(visible(text), "    "))
+    if asks["about"] == "unknown_outcome":
+        click.echo(f"agentdash answer {slug} {asks['call']} done|again|leave")
+        return
+    click.echo(f"agentdash approve {slug} {asks['call']} --sha256 {asks['input_sha256']}")
+    click.echo(f"agentdash deny {slug} {asks['call']} --reason TEXT")
 
 
 @click.command()

@@ -34,7 +34,8 @@ _SIGNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLine:
-    """`note`: what came of it; `tone`: its colour (good, bad, warn, quiet); `loud`: the first lines of an error."""
+    """`note`: what came of it; `tone`: its colour (good, bad, warn, quiet); `loud`: the first lines of an error;
+    `unsure`: nobody knows how it ended."""
 
     icon: str
     name: str
@@ -44,6 +45,7 @@ class CallLine:
     loud: tuple[str, ...]
     running: bool
     failed: bool
+    unsure: bool = False
 
 
 def line(block: Block, call: Call | None, result: Block | None) -> CallLine:
@@ -54,7 +56,7 @@ def line(block: Block, call: Call | None, result: Block | None) -> CallLine:
     )
     note, tone = _note(block, status, failed, result, call)
     return CallLine(
-        icon="cross" if failed else ICONS.get(str(block["name"]), "tool"),
+        icon="warn" if status == "unknown" else "cross" if failed else ICONS.get(str(block["name"]), "tool"),
         name=_shown_name(block),
         argument=_argument(block),
         note=note,
@@ -62,6 +64,7 @@ def line(block: Block, call: Call | None, result: Block | None) -> CallLine:
         loud=_loud(result) if failed else (),
         running=status in RUNNING,
         failed=failed,
+        unsure=status == "unknown",
     )
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from runs.engine.messages import Block, Message, results_of, texts_of
 from runs.engine.window.forms import SMALL
 from runs.models import Call, Edit, Event, Run
-from runs.store import page_reads
+from runs.store import approvals, page_reads
+from runs.store.approvals import Question
 
-from . import calls, edits, notices
+from . import asking, calls, edits, notices
 from .rows import Row
 from .standing import Standing, Tag
 from .text import first_words, inline
@@ -45,6 +46,7 @@ class Material:
     calls: Mapping[tuple[int, str], Call]
     edits: Mapping[int, Edit]
     finished: frozenset[int] = field(default_factory=frozenset)
+    question: Question | None = None
 
     def result(self, turn: int, call_id: str) -> Block | None:
         """A call's tool_result: from the message that closed the turn, else from the call that has ended."""
@@ -106,6 +108,12 @@ def call_row(run: Run, event: Event, standing: Standing) -> Row | None:
     return None
 
 
+def asked_row(run: Run, event: Event, standing: Standing) -> Row | None:
+    """The row of the call about which a person was asked last, when the run begins or ceases to wait."""
+    asked = page_reads.events(run, ("approval.asked",), limit=1, before=event.seq)
+    return call_row(run, asked[0], standing) if asked else None
+
+
 def call_rows(run: Run, event: Event, standing: Standing) -> tuple[Row, ...]:
     """All call rows of a turn that has closed."""
     answer = page_reads.answer_of_turn(run, event.turn)
@@ -129,6 +137,7 @@ def gather(run: Run, events: Sequence[Event], answers: Sequence[Message] = ()) -
         calls=found,
         edits=page_reads.edits(run, {event.data["edit"] for event in events if event.kind in EDITS}),
         finished=frozenset(event.data["edit"] for event in events if event.kind in EDITS[::2]),
+        question=approvals.question(run),
     )
 
 
@@ -202,23 +211,40 @@ def _call(row: Row, message: Message, block: Block, material: Material, standing
     home = material.result_messages.get(message.turn)
     tokens = call.tokens if call else None
     clearable = not line.failed and (tokens or 0) >= SMALL
+    ask = _ask(material, key, block)
     return replace(
         row,
-        kind="call",
+        kind="approval" if ask else "call",
         icon=line.icon,
         title=line.name,
         detail=line.argument,
         note=line.note,
         tone=line.tone,
         loud=line.loud,
-        css="err" if line.failed else "running" if line.running else "",
+        css=_css(line, ask),
         tokens=tokens or None,
         ms=call.ms or None if call else None,
         tag=standing.tag(home.number, clearable=clearable) if home else row.tag,
         tag_of=f"{home.number}" if home else "",
         call_id=str(block["id"]),
-        long=True,
+        long=ask is None,
+        ask=ask,
     )
+
+
+def _ask(material: Material, key: tuple[int, str], block: Block) -> asking.Ask | None:
+    found = material.question
+    if found is None or (found.call.turn, found.call.tool_use_id) != key:
+        return None
+    return asking.ask(found, block)
+
+
+def _css(line: calls.CallLine, ask: asking.Ask | None) -> str:
+    if ask:
+        return "asks unsure" if ask.unsure else "asks"
+    if line.unsure:
+        return "unsure"
+    return "err" if line.failed else "running" if line.running else ""
 
 
 def _said(event: Event, message: Message, standing: Standing) -> Row:

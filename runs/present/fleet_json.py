@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from runs.models import Order, Run
 
+from . import asking
+
 
 def iso(moment: datetime | None) -> str | None:
     """UTC, ISO 8601 with Z and milliseconds."""
@@ -49,9 +51,11 @@ def listed(run: Run, url: str) -> dict[str, Any]:
 
 
 def shown(run: Run, url: str) -> dict[str, Any]:
-    """One run in full: with its goal and the orders that wait."""
+    """One run in full: with its goal, the orders that wait, and the call that waits for a person's word."""
     pending = Order.objects.filter(run=run, state="pending").order_by("pk")
-    return listed(run, url) | {"goal": run.goal, "pending_orders": [ordered(order) for order in pending]}
+    about = {"goal": run.goal, "pending_orders": [ordered(order) for order in pending]}
+    found = asking.asks(run)
+    return listed(run, url) | about | {"asks": found.json() if found else None}
 
 
 def ordered(order: Order) -> dict[str, Any]:

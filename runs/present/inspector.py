@@ -141,6 +141,11 @@ def _others(policy: Policy, limit: int) -> list[Setting]:
         ("Tokens", numbers.kilo(valves.tokens) if valves.tokens else "no valve"),
         ("Minutes", numbers.exact(valves.minutes) if valves.minutes else "no valve"),
         ("Spin", f"nudge at {valves.spin_nudge}, pause at {valves.spin_pause}"),
+        ("Asks a person before", ", ".join(policy.approval.tools) or "no tool"),
+        (
+            "Outcome unknown",
+            {"tell_agent": "the agent is told", "wait": "waits for you"}[policy.approval.on_unknown],
+        ),
         ("Techniques", ", ".join(name.replace("_", " ") for name in policy.techniques)),
     ]
     return [Setting(name=name, value=value) for name, value in found]

@@ -17,9 +17,18 @@ MOST = 600
 KINDS = (
     *("window.checked", "window.edited", "compaction.started", "compaction.failed", "order.answered"),
     *("person.said", "notice.given", "note.changed", "recall.asked", "message.repaired", "turn.lost"),
-    *("valve.reached", "spin.seen", "run.state"),
+    *("valve.reached", "spin.seen", "run.state", "approval.asked", "approval.answered"),
 )
 TECHNIQUES = {"clear_results": "Clear results", "compact": "Compact", "offload": "Offload"}
+VERDICTS = {
+    "allow": "Allowed once",
+    "always": "Allowed for the whole run",
+    "edit": "Allowed with another input",
+    "deny": "Refused",
+    "done": "Outcome: it had run",
+    "again": "Outcome unknown: run again",
+    "leave": "Outcome left unknown",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +163,12 @@ def _other(line: Line, kind: str, data: dict[str, Any]) -> Iterator[Line]:
         "turn.lost": ("warn", "Attempt lost", ""),
         "valve.reached": ("hand", f"Valve reached: {data.get('which')}", ""),
         "spin.seen": ("refresh", f"{data.get('name')} again, same result", f"{data.get('times')} times"),
+        "approval.asked": ("hand", f"{data.get('name')} waits for a person", ""),
+        "approval.answered": ("hand", VERDICTS.get(str(data.get("verdict")), ""), str(data.get("by", ""))),
         "run.state": ("ring", f"{str(data.get('from')).capitalize()} \u2192 {data.get('to')}", ""),
     }
     icon, title, value = words[kind]
-    more = str(data.get("query") or data.get("what") or data.get("reason") or "")
+    more = str(data.get("query") or data.get("what") or data.get("reason") or data.get("why") or "")
     yield replace(line, icon=icon, title=title, value=value, more=more)
 
 

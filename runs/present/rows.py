@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.utils.safestring import SafeString
 
+from .asking import Ask
 from .standing import Tag
 
 
@@ -44,6 +45,7 @@ class Row:
     after: int | None = None
     cost: int = 0
     quiet: bool = False
+    ask: Ask | None = None
 
     @property
     def freed(self) -> int | None:

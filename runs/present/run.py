@@ -8,7 +8,7 @@ from typing import Any
 from runs.models import Episode, Note, Run
 from runs.store import page_reads
 
-from . import chart, feed, inspector, log, steering, window_list
+from . import asking, chart, feed, inspector, log, steering, window_list
 from .standing import Standing
 from .vitals import LABELS, policy_of, vitals
 
@@ -39,6 +39,7 @@ def page(run: Run, past: int | None, tab: str, sort: str = "order", which: str =
         "controls": steering.controls(run),
         "orders": steering.chips(run),
         "counts": counts(run, past),
+        "no_sandbox": asking.no_sandbox(run),
         **panel(run, past, tab, sort, which),
     }
 

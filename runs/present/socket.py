@@ -25,6 +25,7 @@ FEWER = (feed.TURNS, 30, 12, 4, 1)
 SIGNS = ("turn.", "window.edited", "compaction.failed", "run.state", "owner.claimed", "run.created")
 ORDERS = ("order.", "person.said", "run.state", "owner.claimed")
 COUNTS = ("note.changed", "window.edited")
+CALLS = ("call.started", "call.ended", "approval.asked", "approval.answered")
 ENDS_TYPING = ("turn.answered", "turn.lost")
 
 
@@ -75,8 +76,11 @@ def _html(run: Run, event: Event, standing: Standing) -> Iterator[str]:
         yield _appended(run, feed.rows_of(run, [event], standing))
     if event.kind == "window.edited" and (edit := _edit(run, event)):
         yield from _tags(run, edit)
-    if event.kind in ("call.started", "call.ended"):
+    if event.kind in CALLS:
         row = feed.call_row(run, event, standing)
+        yield _row(run, row, swap=True) if row else ""
+    if event.kind == "run.state" and "waiting" in (event.data["from"], event.data["to"]):
+        row = feed.asked_row(run, event, standing)
         yield _row(run, row, swap=True) if row else ""
     if event.kind == "turn.closed":
         yield from (_row(run, row, swap=True) for row in feed.call_rows(run, event, standing))

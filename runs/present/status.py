@@ -23,6 +23,7 @@ PLAIN = {
     "failed": ("fail", "cross", "Failed"),
     "stopped": ("done", "stop", "Stopped"),
 }
+UNSURE = "unknown_outcome"
 BANNERS = {"paused": "warn", "failed": "bad", "waiting": "wait", "done": "done", "stopped": "done"}
 
 
@@ -36,6 +37,11 @@ class Status:
     key: str = ""
     why: str = ""
     by: str = ""
+
+    @property
+    def is_about_a_call(self) -> bool:
+        """A call waits for a word: going on is no answer to that."""
+        return self.key in ("approval", UNSURE)
 
 
 def status(run: Run) -> Status:

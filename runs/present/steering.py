@@ -20,6 +20,10 @@ ICONS = {
     "stop_now": "bolt",
     "compact": "compact",
     "clear": "clear",
+    "approve": "tick",
+    "deny": "cross",
+    "edit": "pencil",
+    "answer": "hand",
 }
 SAYS = {"steer": "Steer", "queue": "Queued", "interrupt": "Interrupt"}
 DONE = {
@@ -31,6 +35,10 @@ DONE = {
     "compact": "Compacted",
     "clear": "Window cleared",
     "say": "Delivered",
+    "approve": "Allowed",
+    "deny": "Refused",
+    "edit": "Allowed with another input",
+    "answer": "Outcome noted",
 }
 
 

@@ -40,6 +40,11 @@ def plain(value: str) -> SafeString:
     return mark_safe(_DECEIVING.sub(_name, str(escape(value))))
 
 
+def visible(value: str) -> str:
+    """For a terminal: hidden characters by name, so that what is read is what is there."""
+    return _DECEIVING.sub(lambda found: f"[{hidden_name(found.group())}]", value)
+
+
 def prose(value: str) -> SafeString:
     """Markdown as clean HTML of few tags; links carry only an address, and name their host."""
     return _cleaned(_markdown().render(value), TAGS)

@@ -16,7 +16,7 @@ from runs.models import ENDED, Run, Turn
 from runs.store import page_reads
 
 from .standing import Standing
-from .status import BANNERS, Status, status
+from .status import BANNERS, UNSURE, Status, status
 from .window_list import describes, window_list
 
 LABELS = {
@@ -131,7 +131,8 @@ class Vitals:
 
     @property
     def banner(self) -> str:
-        return BANNERS.get(self.run.state, "")
+        unsure = self.run.state == "waiting" and self.status.key == UNSURE
+        return "warn" if unsure else BANNERS.get(self.run.state, "")
 
     @property
     def owner(self) -> str:

@@ -20,6 +20,7 @@ from . import api
 
 LONGEST_WAIT = 10.0
 NUMBERS = ("n", "keep")
+SET = "set."
 ENVELOPE = ("csrfmiddlewaretoken", "client_key", "seen_seq")
 
 
@@ -54,8 +55,28 @@ def _given(request: HttpRequest) -> dict[str, Any]:
 
 def _args(given: Mapping[str, Any]) -> dict[str, Any]:
     """The order's own arguments; what is empty was not given."""
-    args = {key: value for key, value in given.items() if key not in ENVELOPE and value not in ("", None)}
+    kept = {key: value for key, value in given.items() if key not in ENVELOPE}
+    args = {key: value for key, value in kept.items() if key.startswith(SET) or value not in ("", None)}
+    args = _laid_over(args)
     return {key: _number(key, value) if key in NUMBERS else value for key, value in args.items()}
+
+
+def _laid_over(args: Mapping[str, Any]) -> dict[str, Any]:
+    """A form that edits one argument of a call sends the whole input as JSON, and beside it `set.<argument>`."""
+    plain = {key: value for key, value in args.items() if not key.startswith(SET)}
+    changed = {key.removeprefix(SET): _lines(value) for key, value in args.items() if key.startswith(SET)}
+    if not changed:
+        return plain
+    try:
+        whole = json.loads(str(plain.get("input", "{}")))
+    except (ValueError, RecursionError):
+        raise control.Invalid("The input is not valid JSON. Load the page again.") from None
+    return {**plain, "input": {**whole, **changed} if isinstance(whole, dict) else whole}
+
+
+def _lines(value: Any) -> str:
+    """A form without script sends CR LF for each line end."""
+    return str(value).replace("\r\n", "\n")
 
 
 def _json(request: HttpRequest) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 // Single keys, while no text field has the focus. They can be switched off in the list of keys.
+import { allow, refuse } from "./asking.js";
 import { jumpToFold, step, toggleTable } from "./chart.js";
 import { move, toEnd } from "./feed.js";
 import { closeDrawer, tab } from "./inspector.js";
@@ -58,6 +59,8 @@ const KEYS = {
   g: goTo,
   "/": () => location.assign(`/runs/${page.dataset.run}/archive/`),
   i: () => box.focus(),
+  a: allow,
+  d: refuse,
   "?": showKeys,
 };
 

@@ -7,7 +7,7 @@ const box = document.getElementById("say-text");
 const how = document.getElementById("say-how");
 const WORDS = { steer: "Steer", queue: "Queue", interrupt: "Interrupt" };
 const SENT = { steer: "Asked: delivered at the next safe point", queue: "Queued: delivered when the run stops", interrupt: "Asked: the reply is cut and the message delivered" };
-const NAMES = { say: "Message", pause: "Pause", resume: "Resume", step: "Step", stop: "Stop", stop_now: "Stop now" };
+const NAMES = { say: "Message", pause: "Pause", resume: "Resume", step: "Step", stop: "Stop", stop_now: "Stop now", approve: "Allow", deny: "Refuse", edit: "Edit", answer: "Outcome" };
 
 function token() {
   return JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
