@@ -64,5 +64,7 @@ def test_the_page_on_the_rehearsal_names_every_script() -> None:
 
 def test_every_page_is_in_the_table_of_contents() -> None:
     contents = text("mkdocs.yml")
-    pages = [page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")]
+    pages = [
+        page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")
+    ]
     assert [page for page in pages if page not in contents] == []
