@@ -80,7 +80,7 @@ def assemble(parts: Parts) -> Agent:
         gauge=Gauge(frame=empty),
         renderer=Renderer(parts.slug),
         llm=parts.llm,
-        summariser=parts.summariser or parts.llm,
+        summaries_from=parts.summariser,
         workspace=parts.workspace,
         files=parts.files,
         history=parts.history,

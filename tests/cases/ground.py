@@ -99,7 +99,9 @@ def lay(
     window = int(params.get("window") or WINDOW)
     context = int(params.get("summariser_window") or window + MAX_TOKENS)
     capability = Capability(llm="canned", context=context, max_output=MAX_TOKENS, price=price(5, 25))
-    llm = CannedLlm(capability, replies or [params.get("summary_reply") or SUMMARY], params.get("summary_error"))
+    llm = CannedLlm(
+        capability, replies or [params.get("summary_reply") or SUMMARY], params.get("summary_error")
+    )
     policy = policy_of(params)
     system = "\n".join(block["text"] for block in params.get("system", [])) or "You are an agent."
     frame = frame_of(
@@ -119,7 +121,6 @@ def lay(
         gauge=Gauge(frame=frame),
         renderer=Renderer("r-case0"),
         llm=llm,
-        summariser=llm,
         workspace=Path(),
         files=MemoryFiles(),
         history=MemoryHistory(list(archived)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from operator import is_
 from pathlib import Path
 
 from ..events import (
@@ -76,7 +77,6 @@ class Desk:
     gauge: Gauge
     renderer: Renderer
     llm: Llm
-    summariser: Llm
     workspace: Path
     files: RunFiles
     history: History
@@ -88,18 +88,31 @@ class Desk:
     spent: Spent = field(default_factory=Spent)
     record: Record = field(default_factory=Record)
     words: Words = field(default_factory=Words)
+    summaries_from: Llm | None = None
+    """Another llm for summaries, where the policy names one."""
+
+    _reading: tuple[tuple[object, ...], Reading] | None = field(default=None, init=False)
+    _laid: tuple[Sequence[Entry], list[tuple[Entry, Sequence[Block]]]] = field(default=((), []), init=False)
 
     @property
     def shape(self) -> Shape:
         return Shape.of(self.frame.params["shape"])
 
     @property
+    def summariser(self) -> Llm:
+        return self.summaries_from or self.llm
+
+    @property
     def mark(self) -> int:
         return int(self.policy.window.mark * self.limit)
 
     def read(self) -> Reading:
-        """The window as it is now."""
-        return self.read_as(self.window.version, self.window.upto, self.window.entries)
+        """The window as it is now; worked out once for each state of window and gauge."""
+        state = (self.window.entries, self.gauge.last, self.gauge.ratio)
+        if self._reading is None or any(a is not b for a, b in zip(self._reading[0], state, strict=True)):
+            reading = self.read_as(self.window.version, self.window.upto, self.window.entries)
+            self._reading = (state, reading)
+        return self._reading[1]
 
     def read_as(self, version: Version, upto: int, shown: Sequence[Entry]) -> Reading:
         return self.gauge.read(version.number, upto, self.with_blocks(shown))
@@ -108,8 +121,16 @@ class Desk:
         return self.read().tokens / self.limit
 
     def with_blocks(self, shown: Sequence[Entry]) -> list[tuple[Entry, Sequence[Block]]]:
+        """Entries with their blocks. What was laid out last and still stands at the front is not laid out again."""
+        shown = tuple(shown)
+        before, laid = self._laid
+        same = len(before) if len(before) <= len(shown) and all(map(is_, before, shown)) else 0
         shape, calls = self.shape, self.window.calls()
-        return [(entry, self.renderer.blocks(self.frame, entry, shape, calls)) for entry in shown]
+        fresh = [(entry, self.renderer.blocks(self.frame, entry, shape, calls)) for entry in shown[same:]]
+        laid = [*laid[:same], *fresh]
+        if shown is self.window.entries:
+            self._laid = (shown, laid)
+        return laid
 
     def sizes(self, shown: Sequence[Entry]) -> list[int]:
         """Tokens of each entry in its form."""
@@ -189,8 +210,8 @@ class Desk:
         if all(entry.message.number > last.upto for entry in (*now[same:], *shown[same:])):
             return replace(last, version=after.number)
         rough = max(1, self.gauge.estimate(self.with_blocks(now)))
-        # A usage that is far from every estimate says more of the provider than of what has stayed.
-        ratio = min(MOST_RATIO, max(1 / MOST_RATIO, self.read().tokens / rough))
+        # A usage far over every estimate says more of the provider than of what has stayed.
+        ratio = min(MOST_RATIO, self.read().tokens / rough)
         prompt = round(self.gauge.estimate(self.with_blocks(shown)) * ratio)
         return Measured(version=after.number, upto=after.base, prompt=prompt, counted=False)
 

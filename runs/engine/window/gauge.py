@@ -61,6 +61,7 @@ class Gauge:
     known: dict[int, int] = field(default_factory=dict)
     fixed: dict[str, int] = field(default_factory=dict)
     _raw: dict[tuple[int, Form], tuple[Message, dict[str, int]]] = field(default_factory=dict)
+    _told: dict[int, tuple[Message, int, dict[str, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.fixed = {
@@ -130,11 +131,14 @@ class Gauge:
         return entry.form is Form.FULL and entry.message.kind is not Kind.ANSWER
 
     def _shares(self, entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:
-        raw = self._raw_of(entry, blocks)
         known = self._known(entry.message) if entry.form is Form.FULL else 0
-        if known:
-            return scaled(raw, known)
-        return {name: round(value * self.ratio) for name, value in raw.items()}
+        if not known:
+            return {name: round(value * self.ratio) for name, value in self._raw_of(entry, blocks).items()}
+        told = self._told.get(entry.message.number)
+        if told is None or told[0] is not entry.message or told[1] != known:
+            told = (entry.message, known, scaled(self._raw_of(entry, blocks), known))
+            self._told[entry.message.number] = told
+        return told[2]
 
     def _known(self, message: Message) -> int:
         if message.number in self.known:

@@ -13,7 +13,7 @@ from ..errors import InvalidWindow
 from ..events import Frame
 from ..messages import Block, Message, Role, canonical, sha256
 from .forms import Shape, shown
-from .repair import Line, Mended, mend
+from .repair import Line, Mended, Tidied, joined, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
 
@@ -54,12 +54,13 @@ def frame_of(
 
 
 class Renderer:
-    """Renders requests of one run. Remembers the bytes of blocks it has seen: old messages are never dumped again."""
+    """Renders requests of one run. Remembers the bytes of lines it has seen: old messages are never dumped again."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
         self._shown: dict[tuple[int, str, str], tuple[Message, tuple[Block, ...]]] = {}
-        self._bytes: dict[int, tuple[Block, bytes]] = {}
+        self._tidied: dict[int, tuple[tuple[Block, ...], Tidied]] = {}
+        self._bytes: dict[int, tuple[Line, bytes]] = {}
 
     def render(
         self,
@@ -74,8 +75,8 @@ class Renderer:
         """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
         one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
         shape = Shape.of(frame.params["shape"])
-        lines = self._lines(frame, entries, shape, calls)
-        mended = mend(lines, max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes)
+        tidy = [self._tidy(entry.message.role, self.blocks(frame, entry, shape, calls)) for entry in entries]
+        mended = joined(tidy, max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes)
         wrong = problems(mended.lines)
         if wrong:
             raise InvalidWindow(
@@ -107,11 +108,13 @@ class Renderer:
             known = self._shown[key] = (entry.message, shown(entry.message, entry.form, shape, calls))
         return known[1]
 
-    def _lines(
-        self, frame: Frame, entries: Iterable[Entry], shape: Shape, calls: Mapping[str, Block]
-    ) -> Iterable[Line]:
-        for entry in entries:
-            yield Line(role=entry.message.role, blocks=self.blocks(frame, entry, shape, calls))
+    def _tidy(self, role: Role, blocks: tuple[Block, ...]) -> Tidied:
+        """A line of these blocks, tidied once: the same line each time, so its bytes are made once too."""
+        known = self._tidied.get(id(blocks))
+        if known is None or known[0] is not blocks:
+            known = self._tidied[id(blocks)] = (blocks, tidied(Line(role=role, blocks=blocks)))
+            self._bytes[id(known[1].line)] = (known[1].line, b"")
+        return known[1]
 
     def _marked(self, mended: Mended, aside: str) -> list[Line]:
         """Two sliding marks, the tail and the tail before it: with one, a turn of over 20 blocks reads nothing."""
@@ -142,16 +145,14 @@ class Renderer:
         return b"{" + b",".join(b'"%s":%s' % (key.encode(), pieces[key]) for key in sorted(pieces)) + b"}"
 
     def _message(self, line: Line) -> bytes:
-        content = b",".join(self._dumped(block) for block in line.blocks)
-        return b'{"content":[%s],"role":"%s"}' % (content, line.role.value.encode())
-
-    def _dumped(self, block: Block) -> bytes:
-        known = self._bytes.get(id(block))
-        if known is not None and known[0] is block:
+        """The bytes of a line; of one that stands as it was tidied they are remembered."""
+        known = self._bytes.get(id(line))
+        steady = known is not None and known[0] is line
+        if known and steady and known[1]:
             return known[1]
-        data = canonical(block)
-        if "cache_control" not in block:
-            self._bytes[id(block)] = (block, data)
+        data = canonical({"content": list(line.blocks), "role": line.role.value})
+        if steady:
+            self._bytes[id(line)] = (line, data)
         return data
 
 

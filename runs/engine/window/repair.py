@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from ..messages import Block, Role
 from ..tokens import picture_size
@@ -35,13 +36,34 @@ class Mended:
     repairs: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tidied:
+    """A line without what may stand in no list, and what was left out of it."""
+
+    line: Line
+    repairs: tuple[str, ...] = ()
+
+
+def tidied(line: Line) -> Tidied:
+    """Without blanks, foreign cache marks, unsigned thinking and halves of server tools: the same line when clean."""
+    mended = Mended(lines=[])
+    clean = _without_blanks(line, mended)
+    return Tidied(line=clean, repairs=tuple(mended.repairs))
+
+
 def mend(
     lines: Iterable[Line], *, max_pictures: int = MOST_PICTURES, max_picture_bytes: int = MOST_PICTURE_BYTES
 ) -> Mended:
     """A valid list with the same content, and the names of what had to be repaired."""
-    mended = Mended(lines=[])
-    cleaned = [_without_blanks(line, mended) for line in lines]
-    merged = _merged(cleaned)
+    return joined(
+        [tidied(line) for line in lines], max_pictures=max_pictures, max_picture_bytes=max_picture_bytes
+    )
+
+
+def joined(lines: Sequence[Tidied], *, max_pictures: int, max_picture_bytes: int) -> Mended:
+    """The same for lines that were tidied before. A line that needs nothing stays the same object."""
+    mended = Mended(lines=[], repairs=[repair for line in lines for repair in line.repairs])
+    merged = _merged([line.line for line in lines])
     unique = _unique_ids(merged, mended)
     mended.lines = _bounded(_paired(unique, mended), mended)
     mended.lines = _pictures(mended.lines, max_pictures, max_picture_bytes, mended)
@@ -51,9 +73,7 @@ def mend(
 def _without_blanks(line: Line, mended: Mended) -> Line:
     kept = tuple(block for block in (_unmarked(block) for block in line.blocks) if not _is_blank(block))
     kept = _server_pairs(kept, mended)
-    if len(kept) == len(line.blocks) and all(a is b for a, b in zip(kept, line.blocks, strict=True)):
-        return line
-    return replace(line, blocks=kept)
+    return _with(line, kept)
 
 
 def _unmarked(block: Block) -> Block:
@@ -129,9 +149,9 @@ def _unique_ids(lines: list[Line], mended: Mended) -> list[Line]:
     for line in lines:
         if line.role is Role.ASSISTANT:
             renamed = {}
-            line = replace(line, blocks=tuple(_fresh(block, seen, renamed, mended) for block in line.blocks))
+            line = _with(line, tuple(_fresh(block, seen, renamed, mended) for block in line.blocks))
         elif renamed:
-            line = replace(line, blocks=tuple(_follow(block, renamed) for block in line.blocks))
+            line = _with(line, tuple(_follow(block, renamed) for block in line.blocks))
             renamed = {}
         out.append(line)
     return out
@@ -198,7 +218,14 @@ def _answering(line: Line, calls: Sequence[str], mended: Mended) -> Line:
     if missing:
         mended.repairs.append(f"a call without a result was answered: {', '.join(missing)[:80]}")
     results = tuple(given.get(call) or unknown_result(call) for call in calls)
-    return replace(line, blocks=(*results, *rest))
+    return _with(line, (*results, *rest))
+
+
+def _with(line: Line, blocks: tuple[Block, ...]) -> Line:
+    """The line with these blocks: the very same one when they are its own."""
+    if len(blocks) == len(line.blocks) and all(map(is_, blocks, line.blocks)):
+        return line
+    return replace(line, blocks=blocks)
 
 
 def unknown_result(call: str) -> Block:

@@ -39,17 +39,20 @@ class Window:
         self.messages = {message.number: message for message in messages}
         self.upto = max([version.base, *self.messages])
         self._calls = {call["id"]: call for message in messages for call in calls_of(message.content)}
+        self._entries = entries(version, self.messages, self.upto)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        return entries(self.version, self.messages, self.upto)
+        """The same objects until the window changes: what is derived from them can be remembered by identity."""
+        return self._entries
 
     def append(self, message: Message) -> None:
         self.messages[message.number] = message
         self.upto = message.number
+        self._entries = (*self._entries, Entry(message=message))
         self._calls |= {call["id"]: call for call in calls_of(message.content)}
 
     def adopt(self, version: Version, added: Iterable[Message] = ()) -> None:
@@ -58,6 +61,7 @@ class Window:
             self.messages[message.number] = message
         self.version = version
         self.upto = version.base
+        self._entries = entries(version, self.messages, self.upto)
 
     def calls(self) -> Mapping[str, Block]:
         """tool_use blocks of all answers by id: what a result belongs to."""
