@@ -88,7 +88,9 @@ def two_owners(stops: int) -> tuple[dict[str, Any], list[str]]:
         until(lambda t=term: _term(run) > t or not working(run), 10)
         os.kill(owner, signal.SIGCONT)
         stopped += 1
-        until(lambda t=turn: _turn(run) > t or not working(run), 20)  # else stalls count as crashes in one turn
+        until(
+            lambda t=turn: _turn(run) > t or not working(run), 20
+        )  # else stalls count as crashes in one turn
     codes = [ended(pid) for pid in pids]
     claims = [
         data["term"]

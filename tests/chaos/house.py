@@ -176,6 +176,12 @@ class Scaled(House):
         assert life.lives, life.output
         return life
 
+    def hint(self, run_id: int, times: int) -> None:
+        """So many Celery messages for one run."""
+        code = "import sys, agentdash.cli.ground as g; g.django(); from runs.tasks import hint\n"
+        code += f"for _ in range({times}): hint({run_id})"
+        subprocess.run([sys.executable, "-c", code], env=self.environment(), check=True, timeout=120)
+
     def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.database, autocommit=True, connect_timeout=5) as connection:
             return connection.execute(query.replace("?", "%s"), given).fetchall()

@@ -20,7 +20,7 @@ import django  # noqa: E402
 
 django.setup()
 
-from django.db import connections  # noqa: E402
+from django.db import connection, connections  # noqa: E402
 
 import agentdash.celery  # noqa: E402, F401 (else a hint would look for a broker that nobody set up)
 from agentdash import door  # noqa: E402
@@ -40,6 +40,8 @@ def begin(llm: str, **asked: Any) -> Run:
 def fork(live: Callable[[], None]) -> int:
     """A child that lives so; its number. It has no thread and no connection of its parent's."""
     connections.close_all()
+    if connection.vendor == "postgresql":
+        connection.close_pool()
     pid = os.fork()
     if pid == 0:
         code = 1
