@@ -44,11 +44,13 @@ class Worker:
         """Begin, and take up what the last process left: this one holds the lock of the home, no other works here."""
         inproc.bed.leaving = False
         watch.stay()
+        # Before the first hint can be heard, else the lease that a run was just given would be ended with the old ones.
+        waiting = lease.take_over_all()
         self.thread.start()
         if not self.ready.wait(15):
             why = "Start again; agentdash.log says what held it."
             raise RuntimeError(f"The worker did not start within 15 s. {why}")
-        for run_id in lease.take_over_all():
+        for run_id in waiting:
             tasks.hint(run_id)
         self.sweeper.start()
 
