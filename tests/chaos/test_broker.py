@@ -11,7 +11,6 @@ from .conftest import Report
 from .house import Scaled, size
 from .viewer import PAUSE, Browser, Viewer
 
-
 OWNERS = """SELECT run_id, data ->> 'term', count(*) FROM runs_event
             WHERE kind = 'owner.claimed' GROUP BY 1, 2"""
 
@@ -84,7 +83,7 @@ def complete(house: Scaled, viewers: list[Viewer]) -> list[str]:
 
 
 def test_redis_is_away_from_the_start_to_the_end(scaled: Scaled, report: Report) -> None:
-    turns = 20
+    turns = 150
     browser = served(scaled)
     (slug,) = begin(scaled, turns)
     viewer = Viewer(browser, slug).start()
