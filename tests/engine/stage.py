@@ -18,7 +18,17 @@ from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
 from runs.engine.messages import Author, Block, Kind, Message, Role, text, texts_of
 from runs.engine.middleware.base import Numbers, Technique
 from runs.engine.policy import Policy, preset
-from runs.engine.ports import Answer, Cancel, Capability, Price, Request, Tool, ToolContext, ToolResult
+from runs.engine.ports import (
+    Answer,
+    Cancel,
+    Capability,
+    Price,
+    Request,
+    Sandbox,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
 from runs.engine.sandbox.none import Off
 from runs.engine.window.render import frame_of
 from tests.cases.ground import Ground, lay
@@ -239,6 +249,7 @@ def play(
     tools: Sequence[Tool] = (),
     policy: Policy | None = None,
     goal: str = GOAL,
+    sandbox: Sandbox | None = None,
     **sections: Any,
 ) -> Play:
     """A fresh run whose llm does `steps`."""
@@ -269,7 +280,7 @@ def play(
             workspace=workspace,
             files=MemoryFiles(),
             history=history,
-            sandbox=Off(why="no shell here"),
+            sandbox=sandbox or Off(why="no shell here"),
             clock=ManualClock(),
             cancel=Cancel(),
             numbers=Numbers(message=2, version=2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from runs.engine.events import (
 from runs.engine.messages import canonical, result_text, sha256
 from runs.engine.policy import PolicyError, preset
 from runs.engine.ports import ToolContext, ToolResult
+from runs.engine.sandbox import Ask
 from runs.engine.settle import Settled
 from tests.cases.structure import problems
 
@@ -229,3 +231,22 @@ def test_a_tool_that_nobody_knows_is_refused_when_the_run_begins() -> None:
 def test_an_unknown_word_for_unknown_outcomes_is_refused() -> None:
     with pytest.raises(PolicyError, match=r"approval\.on_unknown"):
         preset("default").changed(approval={"on_unknown": "ask"})
+
+
+def test_without_a_sandbox_each_command_asks_whatever_was_said_before(tmp_path: Path) -> None:
+    """No policy, and no earlier word, lets a command run without a wall and without a person."""
+    ask = Ask(prefix=Path("/usr"), why="bwrap not found")
+    calls = [
+        use("a", "run_command", command="echo one >> a"),
+        use("b", "run_command", command="echo two >> a"),
+    ]
+    stage = play(answer(*calls), workspace=tmp_path, sandbox=ask)
+    with pytest.raises(NeedsApproval, match="There is no sandbox here"):
+        stage.turn()
+    decide(stage, Verdict.ALWAYS)
+    with pytest.raises(NeedsApproval):
+        stage.turn()
+    assert (tmp_path / "a").read_text() == "one\n"
+    decide(stage, Verdict.DENY)
+    stage.turn()
+    assert (tmp_path / "a").read_text() == "one\n"

@@ -108,3 +108,21 @@ def test_doctor_hears_what_would_make_it_better(without_bwrap: None) -> None:
     assert "apt-get install bubblewrap" in line.cure
     (good,) = probe.findings(sandbox.Bwrap(prefix=Path("/usr"), why=""))
     assert good == probe.Finding(check="sandbox", ok=True, cure="")
+
+
+def test_who_wants_to_be_asked_gets_a_shell_without_a_wall(without_bwrap: None, tmp_path: Path) -> None:
+    chosen = sandbox.choose(rehearsal=False, python=PYTHON, unsandboxed="ask")
+    assert (chosen.name, chosen.available()) == ("ask", "")
+    assert "bwrap not found" in chosen.why  # type: ignore[attr-defined]
+    ended = chosen.run("echo $HOME; env | wc -l; pwd", tmp_path, timeout=10, key="k", cancel=Cancel())
+    assert ended.exit_code == 0
+    assert str(tmp_path) in ended.output
+
+
+def test_where_a_sandbox_holds_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "trouble_of_bwrap", lambda chosen: "")
+    assert sandbox.choose(rehearsal=False, python=PYTHON, unsandboxed="ask").name == "bwrap"
+
+
+def test_a_rehearsal_never_asks(without_bwrap: None) -> None:
+    assert sandbox.choose(rehearsal=True, python=PYTHON, unsandboxed="ask").name == "plain"
