@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 GROUND := pyproject.toml hatch_build.py package-lock.json CHANGELOG.md
 
-.PHONY: demo test check bench screens fmt clean needs
+.PHONY: demo test check chaos bench screens fmt clean needs
 
 demo: .venv/product
 	@$(BIN)/agentdash demo $(ARGS)
@@ -20,6 +20,10 @@ check: .venv/workshop
 
 needs: .venv/workshop
 	@sh .ci/needs
+
+# Full sizes, on this machine; the table goes into docs/we-break-it.md.
+chaos: needs
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 bench: .venv/workshop
 	$(BIN)/python -m bench $(ARGS)

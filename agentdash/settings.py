@@ -120,6 +120,13 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
     }
 }
 
+_LOCAL = "django.core.files.storage.FileSystemStorage"
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": _LOCAL},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "runs": {"BACKEND": _LOCAL, "OPTIONS": {"location": AGENTDASH_HOME / "runs"}},
+}
+
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [ROOT / "static"]
 WHITENOISE_USE_FINDERS = True

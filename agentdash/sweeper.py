@@ -9,7 +9,6 @@ import time
 from django.db import Error, connection
 
 from runs import runner, tasks
-from runs.runner.watch import watch
 from runs.store import expiry, lease
 
 AGAIN_SECONDS = 20.0
@@ -68,10 +67,8 @@ class Sweeper:
             threading.Thread(target=self._walk, args=(run_id,), name=f"hand-{run_id}", daemon=True).start()
 
     def _walk(self, run_id: int) -> None:
-        """Slice after slice until a hint gets through, or there is nothing more to do."""
         try:
-            while runner.advance(run_id) and not watch.leaving and not tasks.hint(run_id):
-                pass
+            tasks.by_hand(run_id)
         except Exception:  # the next round may find it better; a hand must come back
             log.exception("run %s: taken by hand, and dropped", run_id)
         finally:

@@ -25,6 +25,12 @@ def advance(run_id: int) -> None:
         hint(run_id)
 
 
+def by_hand(run_id: int) -> None:
+    """The same without a message: slice after slice until a hint gets through, or there is nothing more to do."""
+    while runner.advance(run_id) and not watch.leaving and not hint(run_id):
+        pass
+
+
 def hint(run_id: int) -> bool:
     """Say that a run has something to do. A lost hint (False) costs time, never a turn: the sweeper looks too."""
     try:

@@ -24,7 +24,7 @@ from runs.engine.sandbox import choose
 from runs.engine.settle import Settled
 from runs.engine.window.gauge import Measured
 from runs.models import Run
-from runs.store.layers import DbHistory, files_of
+from runs.store.layers import DbHistory, files_of, spool_of
 from runs.store.resume import OpenTurn, Standing
 
 SLOTS = 1000
@@ -48,7 +48,7 @@ def take_up(standing: Standing, cancel: Cancel) -> Agent:
             sandbox=_sandbox(is_rehearsal(run.llm), run.pk % SLOTS),
             clock=SystemClock(),
             cancel=cancel,
-            spool=files.folder / "exec",
+            spool=spool_of(run.slug),
             turn=answered.number if answered else run.turn_no,
             attempts=standing.next.attempts,
             notes=standing.notes,

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from runs import models
 from runs.engine.messages import Message
@@ -76,17 +78,67 @@ class DiskFiles:
 
     def path(self, name: str) -> Path:
         """Where a name lies. Raises ValueError for one that could lead out of the folder."""
-        parts = name.split("/")
-        if len(parts) > 2 or not all(SAFE.fullmatch(part) for part in parts):
-            raise ValueError(
-                f"{name!r} is no name of a run's file: use letters, digits, dot, dash and underscore."
-            )
-        return self.folder.joinpath(*parts)
+        return self.folder.joinpath(*plain(name).split("/"))
 
 
-def files_of(slug: str) -> DiskFiles:
-    """The files of a run, outside its workspace."""
-    return DiskFiles(Path(settings.AGENTDASH_HOME) / "runs" / slug)
+class StoredFiles:
+    """A folder of a Django storage as the RunFiles port, for workers on machines that share no disk."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self.storage = storage
+        self.folder = folder
+
+    def write(self, name: str, text: str) -> None:
+        """In place of what was there; whole or not at all is the storage's promise."""
+        target = self._name(name)
+        if self.storage.exists(target):
+            self.storage.delete(target)
+        self.storage.save(target, ContentFile(text.encode()))
+
+    def read(self, name: str) -> str | None:
+        target = self._name(name)
+        if not self.storage.exists(target):
+            return None
+        with self.storage.open(target, "rb") as file:
+            return bytes(file.read()).decode("utf-8", "replace")
+
+    def names(self) -> Sequence[str]:
+        return sorted(self._below(""))
+
+    def _below(self, folder: str) -> Iterator[str]:
+        try:
+            folders, files = self.storage.listdir(f"{self.folder}/{folder}")
+        except FileNotFoundError:
+            return
+        yield from (f"{folder}{name}" for name in files if not name.startswith("."))
+        for inner in () if folder else folders:
+            yield from self._below(f"{inner}/")
+
+    def _name(self, name: str) -> str:
+        return f"{self.folder}/{plain(name)}"
+
+
+def plain(name: str) -> str:
+    """A name that leads nowhere else: raises ValueError for one that could lead out of the folder."""
+    parts = name.split("/")
+    if len(parts) > 2 or not all(SAFE.fullmatch(part) for part in parts):
+        raise ValueError(
+            f"{name!r} is no name of a run's file: use letters, digits, dot, dash and underscore."
+        )
+    return name
+
+
+def files_of(slug: str) -> DiskFiles | StoredFiles:
+    """The files of a run, outside its workspace: in the storage "runs" of Django's STORAGES."""
+    storage = storages["runs"]
+    if isinstance(storage, FileSystemStorage):
+        return DiskFiles(Path(storage.path(slug)))
+    return StoredFiles(storage, slug)
+
+
+def spool_of(slug: str) -> Path:
+    """Where outcomes of commands are written as they end: always on the disk of the machine they run on."""
+    return Path(settings.AGENTDASH_HOME) / "runs" / slug / "exec"
 
 
 def excerpt(text: str, query: str, most: int = MOST_CHARACTERS) -> str:

@@ -19,6 +19,7 @@ from .lives import (
     fork,
     once,
     standing_of,
+    step,
     until,
     walk,
     whole,
@@ -31,7 +32,7 @@ from django.conf import settings
 from django.db import connection
 
 from agentdash import database, door
-from runs import control, runner, tasks
+from runs import control, tasks
 from runs.engine.tools.files import ReadFile
 from runs.models import Call, Edit, Event, Message, Order, Run, Turn
 from runs.store import archive, blobs, lease
@@ -135,7 +136,7 @@ def watched(run_id: int, log: Path) -> Callable[[], None]:
         asked = 0
         while Run.objects.filter(pk=run_id, state__in=("ready", "running")).exists():
             asked += 1
-            if not runner.advance(run_id):
+            if not step(run_id):
                 PAUSE.wait(0.02)
         _note(log, f"hints {asked}")
 
@@ -196,7 +197,7 @@ def in_a_tool(_size: int) -> tuple[dict[str, Any], list[str]]:
             f"a tool that always crashes left the run {run.state} ({run.reason}) after {lives} lives"
         )
     control.order(door.local(), run, "retry")
-    runner.advance(run.pk)
+    step(run.pk)
     ended(fork(walk(run.pk)))
     problems += [f"retry: {wrong}" for wrong in whole(run, 4)]
     return figure, problems
@@ -216,7 +217,7 @@ def edits(runs: int) -> tuple[dict[str, Any], list[str]]:
             PAUSE.wait(random.uniform(0.05, 0.5))
         ended(child)
         ended(fork(walk(run.pk)))
-        runner.advance(run.pk)
+        step(run.pk)
         wrong = [*_said_once(run, said), *_ended_well(run)]
         problems += [f"{run.slug}: {one}" for one in wrong]
         applied = Edit.objects.filter(run=run, state="applied")

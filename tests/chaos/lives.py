@@ -58,13 +58,18 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def step(run_id: int) -> bool:
+    """One slice, as the task would walk it."""
+    return runner.advance(run_id)
+
+
 def walk(run_id: int, points: dict[str, float] | None = None, pause: float = 0.005) -> Callable[[], None]:
     """A life that walks a run until it needs somebody, dying at the crash points."""
 
     def live() -> None:
         crash.POINTS = points or {}
         while Run.objects.filter(pk=run_id, state__in=("ready", "running")).exists():
-            if not runner.advance(run_id):
+            if not step(run_id):
                 PAUSE.wait(pause)
 
     return live

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.files.storage import InMemoryStorage
 
-from runs.store.layers import DbHistory, DiskFiles, excerpt, files_of
+from runs.engine.ports import RunFiles
+from runs.store.layers import DbHistory, DiskFiles, StoredFiles, excerpt, files_of, spool_of
 from tests.builders import a_run
 
 
@@ -41,8 +44,17 @@ def test_an_excerpt_of_text_without_a_match_is_its_beginning() -> None:
     assert excerpt("", "zebra") == ""
 
 
-def test_files_are_written_read_and_listed(tmp_path: Path) -> None:
-    files = DiskFiles(tmp_path / "r-abcde")
+@pytest.fixture(params=["disk", "stored"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> RunFiles:
+    """On a disk of one's own, or in any storage that Django knows."""
+    return (
+        DiskFiles(tmp_path / "r-abcde")
+        if request.param == "disk"
+        else StoredFiles(InMemoryStorage(), "r-abcde")
+    )
+
+
+def test_files_are_written_read_and_listed(files: RunFiles) -> None:
     assert list(files.names()) == []
     assert files.read("NOTES.md") is None
     files.write("NOTES.md", "a\r\nb\n")
@@ -53,8 +65,7 @@ def test_files_are_written_read_and_listed(tmp_path: Path) -> None:
     assert list(files.names()) == ["NOTES.md", "results/m12-0-0123abcd.txt"]
 
 
-def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
-    files = DiskFiles(tmp_path)
+def test_line_ends_stay_as_they_are(files: RunFiles) -> None:
     files.write("x.txt", "a\r\nb\rc\n")
     assert files.read("x.txt") == "a\r\nb\rc\n"
 
@@ -62,9 +73,9 @@ def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["", "..", "../x", "/etc/passwd", "a/../b", "a/b/c", ".hidden", "a\x00b", "a b", "ü"]
 )
-def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+def test_no_name_leads_out_of_the_folder(files: RunFiles, name: str) -> None:
     with pytest.raises(ValueError, match="no name of a run's file"):
-        DiskFiles(tmp_path).write(name, "x")
+        files.write(name, "x")
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -78,3 +89,10 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_runs_files_lie_outside_its_workspace() -> None:
     assert files_of("r-abcde").folder.parts[-2:] == ("runs", "r-abcde")
+
+
+def test_a_storage_of_ones_own_takes_the_files_and_commands_still_spool_on_the_disk(settings: Any) -> None:
+    elsewhere = {"BACKEND": "django.core.files.storage.InMemoryStorage"}
+    settings.STORAGES = {**settings.STORAGES, "runs": elsewhere}
+    assert isinstance(files_of("r-abcde"), StoredFiles)
+    assert spool_of("r-abcde").is_relative_to(settings.AGENTDASH_HOME)

@@ -19,7 +19,11 @@ _SCRIPTS: dict[str, Callable[[], Script]] = {
     "naps": naps.script,
 }
 _SIZED = re.compile(r"(job|errands|naps)-([1-9]\d{0,4})")
-_SIZES: dict[str, Callable[[int], Script]] = {"job": job.script, "errands": errands.script, "naps": naps.script}
+_SIZES: dict[str, Callable[[int], Script]] = {
+    "job": job.script,
+    "errands": errands.script,
+    "naps": naps.script,
+}
 DEFAULT = "orders"
 
 
