@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from runs.models import ENDED, Edit, Order, Run
+from runs.store.orders import WAITING_FOR
 
-from . import numbers
+from . import numbers, status
 from .text import first_words
 
 ICONS = {
@@ -25,6 +26,7 @@ ICONS = {
     "edit": "pencil",
     "answer": "hand",
 }
+ANSWER_FIRST = "A call waits for your word. The window is worked on between turns."
 SAYS = {"steer": "Steer", "queue": "Queued", "interrupt": "Interrupt"}
 DONE = {
     "pause": "Paused",
@@ -78,15 +80,18 @@ class Answer:
 
 def controls(run: Run) -> Controls:
     over = f"The run is {run.state}." if run.state in ENDED else ""
+    held = run.state == "waiting" and status.reason(run.reason)[0] in WAITING_FOR
     resume = {"paused": "Resume", "waiting": "Resume", "failed": "Retry"}.get(run.state, "")
     if run.state == "waiting" and run.reason.startswith("llm"):
         resume = "Retry"
+    elif held:
+        resume = ""
     return Controls(
         resume=resume,
         pause_off=over,
         step_off="" if run.state == "paused" else "Works while the run is paused.",
         stop_off=over,
-        window_off=over,
+        window_off=over or (ANSWER_FIRST if held else ""),
     )
 
 

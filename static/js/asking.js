@@ -2,7 +2,7 @@
 import { announce, go, view } from "./state.js";
 import { order } from "./steer.js";
 
-const SAID = { approve: "Allowed", deny: "Refused", edit: "Allowed with another input", answer: "Answered" };
+const SAID = { approve: "Allowed", deny: "Refused", edit: "Allowed with another input", answer: "Answered", say: "Asked: delivered at the next safe point" };
 
 function card() {
   return document.getElementById("asks");
@@ -47,6 +47,8 @@ export function refuse() {
 }
 
 export function start() {
+  // An opened form comes into view; toggle does not bubble.
+  document.addEventListener("toggle", ({ target }) => target.matches(".asks-more[open]") && target.scrollIntoView({ block: "nearest" }), true);
   document.addEventListener("submit", submitted);
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-asks]")) return;

@@ -23,6 +23,8 @@ def _order(scene: Scene, kind: str, **args: object) -> Order:
         ("paused", "person", "Resume"),
         ("waiting", "llm: 401", "Retry"),
         ("waiting", "person: Say something.", "Resume"),
+        ("waiting", "approval: run_command asks first.", ""),
+        ("waiting", "unknown_outcome: Nobody knows.", ""),
         ("failed", "It broke.", "Retry"),
         ("done", "", ""),
     ],
@@ -36,6 +38,12 @@ def test_a_button_that_is_off_says_why() -> None:
     assert steering.controls(Run(state="paused")).step_off == ""
     assert steering.controls(Run(state="done")).window_off == "The run is done."
     assert steering.controls(Run(state="running")).window_off == ""
+
+
+def test_the_window_is_left_alone_while_a_call_waits_for_a_word() -> None:
+    held = steering.controls(Run(state="waiting", reason="approval: run_command asks first."))
+    assert held.window_off == "A call waits for your word. The window is worked on between turns."
+    assert steering.controls(Run(state="waiting", reason="llm: 401")).window_off == ""
 
 
 def test_chips_say_when_an_order_is_applied(scene: Scene) -> None:

@@ -48,7 +48,7 @@ def client_of_ada(client: Client) -> Client:
 
 def card(client: Client, run: Run) -> str:
     page = client.get(f"/runs/{run.slug}/").content.decode()
-    found = re.search(r'<div class="asks-card".*?</details>\s*</div></div>', page, re.DOTALL)
+    found = re.search(r'<div class="asks-card".*?asks-hint.*?</div></div>', page, re.DOTALL)
     assert found, "no card"
     return found.group()
 
