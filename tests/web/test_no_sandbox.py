@@ -20,9 +20,8 @@ from runs.present import asking
 from runs.runner import taking_up
 from tests.chaos.house import House
 from tests.living import LiveHouse, expect
-
-from .apart import rehearsing
-from .telling import begin, path, until
+from tests.stories.apart import rehearsing
+from tests.stories.telling import begin, path, until
 
 
 @pytest.fixture
@@ -50,11 +49,11 @@ def commands(run: Run) -> list[str]:
     return [event.data["id"] for event in begun if event.data["name"] == "run_command"]
 
 
-def test_each_command_asks_under_a_red_band(house: LiveHouse, bare: None) -> None:
+def test_each_command_asks_under_a_red_band(live_house: LiveHouse, bare: None) -> None:
     run = until(begin("hello", max_usd=0), "waiting")
     assert run.reason.startswith("approval: There is no sandbox here")
     assert commands(run) == []
-    ada = house.page(path(run))
+    ada = live_house.page(path(run))
     expect(ada.locator("#no-sandbox")).to_have_text(
         "No sandbox here. Each command asks first, by your choice."
     )
@@ -64,7 +63,7 @@ def test_each_command_asks_under_a_red_band(house: LiveHouse, bare: None) -> Non
     asks = asking.asks(run)
     assert asks is not None
     always = {"call": asks.call, "input_sha256": asks.input_sha256, "always": "true"}
-    told = house.client().post(
+    told = live_house.client().post(
         path(run, "orders/approve/?wait=10"), always, headers={"accept": "application/json"}
     )
     assert (told.status_code, "no sandbox" in told.json()["reason"]) == (409, True)
@@ -73,8 +72,8 @@ def test_each_command_asks_under_a_red_band(house: LiveHouse, bare: None) -> Non
     assert commands(run) == [asks.call]
 
 
-def test_a_rehearsal_beside_it_does_not_ask_and_carries_no_band(house: LiveHouse, bare: None) -> None:
+def test_a_rehearsal_beside_it_does_not_ask_and_carries_no_band(live_house: LiveHouse, bare: None) -> None:
     run = until(begin("rehearsal/hello"), "done")
-    ada = house.page(path(run))
+    ada = live_house.page(path(run))
     expect(ada.locator("#banner")).to_contain_text("Done after 3 turns.")
     expect(ada.locator("#no-sandbox")).to_have_count(0)
