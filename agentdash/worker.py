@@ -46,6 +46,7 @@ class Worker:
         watch.stay()
         # Before the first hint can be heard, else the lease that a run was just given would be ended with the old ones.
         waiting = lease.take_over_all()
+        threading.Thread(target=runner.prepare, name="prepare", daemon=True).start()
         self.thread.start()
         if not self.ready.wait(15):
             why = "Start again; agentdash.log says what held it."

@@ -7,6 +7,7 @@ crash      points to crash at, for tests
 """
 
 from .slice import advance
+from .taking_up import prepare
 from .watch import leave, owner, poke
 
-__all__ = ["advance", "leave", "owner", "poke"]
+__all__ = ["advance", "leave", "owner", "poke", "prepare"]

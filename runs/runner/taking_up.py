@@ -95,6 +95,12 @@ def llm_of(llm: str, pace: str) -> Llm:
     )
 
 
+def prepare() -> None:
+    """Load what the first turn needs and takes seconds: the SDK, and the proof that the sandbox holds."""
+    llm_of("rehearsal", "human")
+    _sandbox(rehearsal=True, slot=0)
+
+
 def _sandbox(rehearsal: bool, slot: int) -> Sandbox:
     made = (Path(settings.AGENTDASH_HOME) / "workspaces",)
     unsandboxed = settings.AGENTDASH.unsandboxed

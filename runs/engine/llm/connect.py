@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EngineError, LlmTrouble, Rejected
@@ -46,14 +44,16 @@ def connect(
     `base_url` alone is enough for a server that wants no key. Raises UnknownLlm; Rejected without key and
     server; Unreachable when only the server could tell what the llm is, and it does not answer.
     """
+    from . import claude  # the SDK takes seconds to import, and pages and orders need only the numbers
+
     if is_rehearsal(llm):
-        return _sdk().Claude(capability(llm, prices), _rehearsal_client(pace))
+        return claude.Claude(capability(llm, prices), _rehearsal_client(pace))
     if not (key or auth_token or base_url):
         raise Rejected(
             "There is no key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own."
         )
-    client = _sdk().client(key, auth_token, base_url)
-    return _sdk().Claude(_told(client, llm, prices or {}), client)
+    client = claude.client(key, auth_token, base_url)
+    return claude.Claude(_told(client, llm, prices or {}), client)
 
 
 def is_rehearsal(llm: str) -> bool:
@@ -79,22 +79,20 @@ def _check_script(llm: str) -> None:
 
 @cache
 def _rehearsal_client(pace: str) -> claude.Client:
+    from . import claude
     from .rehearsal.standin import StandIn
     from .rehearsal.transport import InProcess
 
-    return _sdk().make_client(base_url="http://rehearsal", transport=InProcess(StandIn(pace=pace)))
-
-
-def _sdk() -> ModuleType:
-    """The module that speaks through the SDK, which takes seconds to import: pages and orders never need it."""
-    return import_module(f"{__package__}.claude")
+    return claude.make_client(base_url="http://rehearsal", transport=InProcess(StandIn(pace=pace)))
 
 
 def _told(client: claude.Client, llm: str, prices: Prices) -> Capability:
     """What the server says of the llm; its silence is no harm while our table or the settings know it."""
+    from . import claude
+
     known = table.find(llm) or _from_settings(llm, prices)
     try:
-        told = _sdk().about(client, llm)
+        told = claude.about(client, llm)
     except (LlmTrouble, TimeoutError):
         if known is None:
             raise

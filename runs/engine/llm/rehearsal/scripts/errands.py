@@ -1,4 +1,4 @@
-"""A hundred turns (`errands-20`: twenty) of small errands that must not be done twice: each adds one line of its own to a list.
+"""A hundred turns (`errands-20`: twenty) of errands that must not be done twice: each adds a line of its own to a list.
 
 For killing the process in the middle, and for counting afterwards. After an errand whose outcome is unknown the
 list is read; the errand itself is left as it is.

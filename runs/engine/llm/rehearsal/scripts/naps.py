@@ -1,4 +1,4 @@
-"""Three commands that take their time (`naps`: three seconds each; `naps-10`: ten), for stopping in the middle of one."""
+"""Three commands that take their time (`naps`: three seconds each; `naps-10`: ten), to be stopped in the middle."""
 
 from __future__ import annotations
 
