@@ -32,6 +32,7 @@ WAITING_FOR = {
     "children": TAKES["waiting"],
     "llm": TAKES["waiting"],
     "budget": TAKES["waiting"],
+    "draft": TAKES["waiting"],
 }
 A_CALL = {"call": "call_1", "input_sha256": "0" * 64}
 ARGS: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from runs.engine.policy.model import from_mapping, smaller
 
 
 def test_the_presets_and_what_makes_each() -> None:
-    assert presets() == ("default", "careful", "classic", "demo", "frugal")
+    assert presets() == ("default", "asking", "careful", "classic", "demo", "frugal")
     default, classic, demo = preset("default"), preset("classic"), preset("demo")
     assert (default.window.mark, default.window.hard, default.clear.keep, default.clear.frees) == (
         0.6,
@@ -26,6 +26,7 @@ def test_the_presets_and_what_makes_each() -> None:
         0.93,
         0.1,
     )
+    assert preset("asking").approval.tools == ("write_file", "edit_file", "effectful")
     assert (preset("careful").window.mark, preset("careful").compact.keep) == (0.7, 0.1)
     assert preset("frugal").window.mark == 0.5
     assert demo.window.limit == 24_000

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from runs import control, runner
+from runs.engine.acting import Acting
+from runs.engine.events import Verdict
+from runs.engine.loop import Agent
 from runs.models import Call, Event, Order, Run
 from runs.store import approvals, page_reads
+from runs.store.lease import Fenced
+from runs.store.resume import standing
 from runs.store.verify import verify
 from tests.builders import a_person
 
@@ -232,3 +237,64 @@ def test_many_orders_while_it_waits_are_no_crashes(waiting: Run) -> None:
         runner.advance(waiting.pk)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.crash_streak) == ("waiting", 0)
+
+
+class Died(Fenced):
+    """As if the worker were gone: nothing more is written, and its lease runs out."""
+
+
+def dying(*args: object) -> None:
+    raise Died
+
+
+def die_in_a_tool(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walk until a call has begun, and leave it there."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Acting, "_run", dying)
+        runner.advance(run.pk)
+    Run.objects.filter(pk=run.pk).update(lease_until_ms=0)
+    run.refresh_from_db()
+
+
+def test_what_was_allowed_still_is_when_the_worker_dies_before_it_runs(
+    waiting: Run, walk: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(waiting, "approve", **shown(waiting))
+    with monkeypatch.context() as patch:
+        patch.setattr(Agent, "turn", dying)
+        runner.advance(waiting.pk)
+    Run.objects.filter(pk=waiting.pk).update(lease_until_ms=0)
+    (word,) = standing(waiting.pk).said.words
+    assert (word.verdict, word.by) == (Verdict.ALLOW, "ada")
+    walk(waiting)
+    assert written(waiting) == ["hello.py"]
+    assert Event.objects.filter(run=waiting, kind="approval.asked", turn=1).count() == 1
+
+
+def test_run_again_is_said_of_one_interruption_only(
+    begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    policy = tmp_path / "waits.toml"
+    policy.write_text('[approval]\non_unknown = "wait"\n')
+    run = begin("rehearsal/errands", policy=str(policy))
+    die_in_a_tool(run, monkeypatch)
+    assert walk(run).reason.startswith("unknown_outcome: Nobody knows how run_command ended")
+    asked(run, "answer", call=asks(run).call.tool_use_id, outcome="again")
+    die_in_a_tool(run, monkeypatch)
+    assert walk(run).reason.startswith("unknown_outcome: ")
+    assert Event.objects.filter(run=run, kind="call.started", turn=1).count() == 2
+    assert written(run) == []
+
+
+def test_stop_leaves_an_unknown_outcome_unknown(
+    begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    policy = tmp_path / "waits.toml"
+    policy.write_text('[approval]\non_unknown = "wait"\n')
+    run = begin("rehearsal/errands", policy=str(policy))
+    die_in_a_tool(run, monkeypatch)
+    walk(run)
+    asked(run, "stop")
+    assert walk(run).state == "stopped"
+    assert Call.objects.get(run=run, turn=1).status == "unknown"
+    assert verify(run).ok
