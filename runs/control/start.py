@@ -48,9 +48,9 @@ class Start:
 
 def start(user: Any, asked: Start) -> Run:
     """A new run, ready for the next worker. Raises Invalid, and then there is no row and no folder."""
-    goal = _goal(asked.goal)
     llm = asked.llm or settings.AGENTDASH.llm or "rehearsal"
-    script = _script(llm)
+    script = _script(llm)  # before the goal, which a rehearsal of no such name could not bring along
+    goal = _goal(asked.goal)
     if asked.pace not in PACES:
         raise Invalid(f"The pace is one of {', '.join(PACES)}, and not {asked.pace!r}.")
     capability = room.capability_of(llm)

@@ -1,8 +1,10 @@
 // Dialogs: refused forms show their reasons, and the estimate follows every change at once (all of them came with the form).
+const HOMES = "#dialog, .dialog-page";
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, target } = event.detail;
   if (xhr.status !== 422 && xhr.status !== 409) return;
-  if (target?.id !== "dialog") return;
+  if (!target?.matches(HOMES)) return;
   event.detail.shouldSwap = true;
   event.detail.isError = false;
 });
@@ -36,7 +38,9 @@ function show(form) {
   const rects = form.querySelectorAll("[data-gauge=after] [data-part]");
   row.parts.forEach(([x, width], at) => { rects[at].setAttribute("x", x); rects[at].setAttribute("width", width); });
   form.elements.instructions.disabled = method === "clear";
-  form.querySelector("[data-submit]").disabled = !row.possible;
+  const submit = form.querySelector("[data-submit]");
+  submit.disabled = !row.possible;
+  submit.title = row.possible ? "" : "The window would not get smaller: keep less, or come back when it is fuller.";
   draw(form.querySelector("[data-chart]"), row.line, table.turn);
 }
 
@@ -88,5 +92,5 @@ document.addEventListener("input", (event) => {
   if (start && event.target.name === "llm") fit(start);
 });
 
-document.addEventListener("htmx:afterSwap", (event) => { if (event.target.id === "dialog") settle(event.target); });
+document.addEventListener("htmx:afterSwap", (event) => { if (event.target.matches?.(HOMES)) settle(event.target); });
 settle(document);

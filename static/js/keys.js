@@ -24,8 +24,10 @@ function goTo() {
   const handle = document.getElementById("readout-turn");
   const input = Object.assign(document.createElement("input"), { type: "number", min: 1, className: "goto", value: "", placeholder: "turn" });
   input.setAttribute("aria-label", "Go to turn");
+  let asking = true;
   const done = (apply) => {
-    if (!input.isConnected) return;
+    if (!asking) return;
+    asking = false; // taking the input away blurs it, which would end up here once more
     const turn = Number(input.value);
     input.remove();
     handle.hidden = false;

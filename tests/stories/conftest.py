@@ -6,7 +6,6 @@ The cast: Ada owns the run, Blas watches in a browser of his own, Zoe has no lin
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from runs.engine.llm.rehearsal.transport import InProcess
 from runs.models import Edit, Run
 from runs.present import diff_page
-from runs.runner import taking_up
 from runs.runner.watch import watch
 from runs.store.verify import verify
 from tests.conftest import point_to, wait_until
@@ -26,9 +25,6 @@ from tests.living import LiveHouse
 
 from .telling import begin, until
 from .wire import Wire
-
-CONNECT = sys.modules["runs.engine.llm.connect"]
-"""The module: its package has a function of the same name."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,18 +84,11 @@ def wire() -> Iterator[Wire]:
 
 @contextmanager
 def listening() -> Iterator[Wire]:
-    made, plain = Wire(), CONNECT.InProcess
+    made = Wire()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(CONNECT, "InProcess", lambda standin: made.around(plain(standin)))
-        forget_clients()
+        patch.setattr(InProcess, "handle_async_request", made.around(InProcess.handle_async_request))
         yield made
         made.release()
-    forget_clients()
-
-
-def forget_clients() -> None:
-    CONNECT._rehearsal_client.cache_clear()
-    taking_up.llm_of.cache_clear()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

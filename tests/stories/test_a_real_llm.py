@@ -14,14 +14,20 @@ from typing import Any
 
 import pytest
 
-from runs.models import Event, Turn
+from runs.models import Event, Run, Turn
+from runs.runner import taking_up
 from tests.chaos.house import House
 from tests.conftest import wait_until
 from tests.living import LiveHouse, expect
 
 from .apart import rehearsing
-from .conftest import forget_clients
-from .telling import begin, happened, path, until
+from .telling import begin as begin_as_told
+from .telling import happened, path, until
+
+
+def begin(llm: str) -> Run:
+    """Nobody knows what such an llm costs, so the valve for dollars is taken off."""
+    return begin_as_told(llm, max_usd=0)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +42,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def reached(server: str, settings: Any) -> Iterator[None]:
     """ANTHROPIC_BASE_URL, and no key: that alone is a complete group."""
     settings.AGENTDASH = replace(settings.AGENTDASH, anthropic_base_url=server)
-    forget_clients()
+    taking_up.llm_of.cache_clear()
     yield
-    forget_clients()
+    taking_up.llm_of.cache_clear()
 
 
 def test_a_run_against_a_server_apart_ends_like_one_in_process(house: LiveHouse) -> None:
@@ -103,13 +109,19 @@ def test_a_wrong_key_waits_with_the_reason_and_a_retry_button(house: LiveHouse) 
 def test_a_server_that_is_away_is_waited_for_and_said_so(house: LiveHouse, settings: Any) -> None:
     """Nobody listens at this address."""
     settings.AGENTDASH = replace(settings.AGENTDASH, anthropic_base_url="http://127.0.0.1:9")
-    forget_clients()
-    run = begin("claude-sonnet-4-5")
+    taking_up.llm_of.cache_clear()
+    run = begin("claude-opus-5-5")
     wait_until(lambda: happened(run, "llm.retry"), 60, "a first retry")
     answer = house.client().post(path(run, "orders/stop_now/?wait=10"), headers={"accept": "application/json"})
     assert answer.json()["state"] == "applied"
     until(run, "stopped")
     assert not Event.objects.filter(run=run, kind="turn.answered").exists()
+
+
+def test_dollars_without_a_price_are_refused_and_never_ignored(house: LiveHouse) -> None:
+    answer = house.client().post("/runs/", {"llm": "hello", "goal": "Try."}, headers={"accept": "application/json"})
+    assert answer.status_code == 422
+    assert "There is no price for 'hello' here" in answer.json()["error"]
 
 
 def test_an_llm_nobody_knows_is_a_question_and_not_a_crash(house: LiveHouse, settings: Any) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
+
+Answering = Callable[[httpx2.AsyncBaseTransport, httpx2.Request], Awaitable[httpx2.Response]]
 
 BEGUN = b"content_block_delta"
 """An answer is held when its first words have arrived."""
@@ -56,8 +58,20 @@ class Wire:
         """The last body of each turn of a run; summaries are no turns."""
         return {one.turn: one.body for one in self.sent if one.place.startswith(f"{slug}:") and not one.is_summary}
 
-    def around(self, inner: httpx2.AsyncBaseTransport) -> httpx2.AsyncBaseTransport:
-        return _Between(self, inner)
+    def around(self, answer: Answering) -> Answering:
+        """The transport's method with the story's ear beside it."""
+
+        async def heard(transport: httpx2.AsyncBaseTransport, request: httpx2.Request) -> httpx2.Response:
+            body = await request.aread()
+            found = await answer(transport, request)
+            if request.method != "POST":
+                return found
+            sent = Sent(place=json.loads(body)["metadata"]["user_id"], body=body)
+            self.sent.append(sent)
+            passed = _Passed(self.pieces(sent, found.stream))
+            return httpx2.Response(found.status_code, headers=found.headers, stream=passed)
+
+        return heard
 
     async def pieces(self, sent: Sent, stream: Any) -> AsyncIterator[bytes]:
         async for piece in stream:
@@ -66,21 +80,6 @@ class Wire:
                 gate = self._gate
                 self.held.append(sent)
                 await asyncio.to_thread(gate.wait)
-
-
-class _Between(httpx2.AsyncBaseTransport):
-    def __init__(self, wire: Wire, inner: httpx2.AsyncBaseTransport) -> None:
-        self.wire, self.inner = wire, inner
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        body = await request.aread()
-        answer = await self.inner.handle_async_request(request)
-        if request.method != "POST":
-            return answer
-        sent = Sent(place=json.loads(body)["metadata"]["user_id"], body=body)
-        self.wire.sent.append(sent)
-        passed = _Passed(self.wire.pieces(sent, answer.stream))
-        return httpx2.Response(answer.status_code, headers=answer.headers, stream=passed)
 
 
 class _Passed(httpx2.AsyncByteStream):
