@@ -1,11 +1,12 @@
 """The product's whole path in one process: claim, window, call, commits, events, bell; SQLite on the disk.
 
-Everything a worker does but Celery's hint: slices are walked here one after the other. Nobody watches.
+As the product does it: a Celery worker in a thread of this process takes the hints. Nobody watches.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ from .job import LIMIT, Job, Result
 from .meter import Metered, rss_mb
 from .reach import reach
 
+POLL_S = 0.5
+
 
 def run(job: Job, folder: Path) -> Result:
     """The job, with `folder` as AGENTDASH_HOME."""
     meter = Metered()
     _set_up(folder, meter)
-    from runs import control, runner
+    from agentdash.worker import Worker
+    from runs import control
 
     run = control.start(
         _person(),
@@ -35,10 +39,14 @@ def run(job: Job, folder: Path) -> Result:
     )
     empty = _database_bytes(folder)
     meter.rss_before = rss_mb()
-    while runner.advance(run.pk):
-        pass
+    worker = Worker()
+    worker.start()
+    pause = threading.Event()
+    while run.state in ("ready", "running"):
+        pause.wait(POLL_S)
+        run.refresh_from_db()
     meter.clocks.mark()
-    run.refresh_from_db()
+    worker.stop()
     return _result(job, run, meter, _database_bytes(folder) - empty)
 
 

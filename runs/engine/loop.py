@@ -20,6 +20,7 @@ from .events import (
     NoteChanged,
     NoticeGiven,
     PlannedCall,
+    PolicyChanged,
     Said,
     TurnAnswered,
     TurnClosed,
@@ -29,6 +30,7 @@ from .messages import Author, Block, Kind, Message, Role, clean, text
 from .middleware.base import Asked, Desk, Technique
 from .middleware.clear import clear
 from .middleware.compact import Compact
+from .middleware.valves import opened
 from .ports import Answer, ToolContext
 from .settle import Settled, results_message
 from .tools import Toolbox, may_run
@@ -258,6 +260,13 @@ class Agent:
         technique = next((known for known in self.techniques if isinstance(known, Compact)), Compact())
         technique.start(self.desk)
         yield from technique.compact(asked)
+
+    def open_valves(self) -> Iterator[Event]:
+        """A person lets the run go on: what holds it is opened, in its policy and at the desk."""
+        policy = opened(self.desk)
+        if policy:
+            yield PolicyChanged(turn=self.desk.turn, section="valves", policy=policy.model_dump(mode="json"))
+            self.desk.policy = policy
 
     def clear(self, asked: Asked) -> Iterator[Event]:
         yield from clear(self.desk, asked)

@@ -57,6 +57,7 @@ def _pause(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
 
 
 def _resume(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:
+    yield from (Applied(events=(event,)) for event in agent.open_valves())
     yield done(asked, StateChange(state="running"))
 
 

@@ -168,6 +168,14 @@ def _(event: events.NoteChanged, batch: Batch) -> None:
     batch.line(event.kind, event.data(), event.turn)
 
 
+@write.register
+def _(event: events.PolicyChanged, batch: Batch) -> None:
+    sql.execute(
+        "UPDATE runs_run SET policy = %s WHERE id = %s", [sql.dumps(dict(event.policy)), batch.run_id]
+    )
+    batch.line(event.kind, event.data(), event.turn)
+
+
 @write.register(events.NoticeGiven)
 @write.register(events.Said)
 def _(event: events.NoticeGiven | events.Said, batch: Batch) -> None:

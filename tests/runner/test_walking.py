@@ -74,6 +74,16 @@ def test_a_valve_makes_the_run_wait_before_it_is_passed(begin: Begin, walk: Walk
     assert Event.objects.filter(run=run, kind="valve.reached").exists()
 
 
+def test_resume_opens_the_valve_that_is_reached_and_the_policy_says_so(begin: Begin, walk: Walk) -> None:
+    run = walk(begin(max_turns=2))
+    control.order(a_person(), run, "resume")
+    run = walk(run)
+    assert (run.state, run.turn_no) == ("done", 3)
+    assert run.policy["valves"]["turns"] == 4
+    assert Event.objects.get(run=run, kind="policy.changed").data["values"]["turns"] == 4
+    assert verify(run).ok
+
+
 def test_an_effectful_call_has_a_started_row_before_it_runs(begin: Begin, walk: Walk) -> None:
     run = walk(begin())
     call = Call.objects.get(run=run, name="run_command")

@@ -15,6 +15,7 @@ from .edits import (
 from .lines import (
     NoteChanged,
     NoticeGiven,
+    PolicyChanged,
     Recalled,
     Repaired,
     Said,
@@ -73,6 +74,7 @@ __all__ = [
     "PARTS",
     "Parts",
     "PlannedCall",
+    "PolicyChanged",
     "Recalled",
     "Repaired",
     "Said",

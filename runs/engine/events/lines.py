@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -71,6 +72,18 @@ class SpinSeen(Event):
 
     def data(self) -> dict[str, Any]:
         return {"name": self.name, "times": self.times}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChanged(Event):
+    """A section of the run's policy reads differently from here on; `policy` is the whole of it as it is now."""
+
+    kind: ClassVar[str] = "policy.changed"
+    section: str
+    policy: Mapping[str, Any]
+
+    def data(self) -> dict[str, Any]:
+        return {"section": self.section, "values": dict(self.policy[self.section])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,6 +132,6 @@ def _complaint(tool: Tool, error: ValidationError) -> str:
     )
 
 
-def _failed(name: str, error: Exception) -> str:
+def _failed(name: str, error: BaseException) -> str:
     said = str(error).strip().split("\n", 1)[0][:300] or "no reason given"
     return f"{name} failed ({type(error).__name__}: {said}). Try it another way, or with other input."

@@ -31,7 +31,8 @@ def valves(**given: float) -> dict[str, object]:
 
 def test_turns() -> None:
     stage = play(*looking(9), **valves(turns=3))  # type: ignore[arg-type]
-    assert stops(stage, 3) == "The run has used 3 turns of 3 turns. Raise the valve."
+    sentence = "The run has used 3 turns of 3 turns. Resume opens this valve to 6 turns; or stop the run."
+    assert stops(stage, 3) == sentence
     assert of(ValveReached, stage.archive.events)[0].data() == {"which": "turns"}
 
 
