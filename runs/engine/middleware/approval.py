@@ -9,8 +9,9 @@ from dataclasses import replace
 from ..errors import EngineError, NeedsApproval, UnknownOutcome
 from ..events import ApprovalAsked, CallStatus, Decision, Effect, Event, PlannedCall, Verdict
 from ..messages import text
+from ..policy.model import ApprovalPolicy
 from ..ports import ToolResult
-from .base import Desk, Technique
+from .base import Technique
 
 CallNext = Callable[[PlannedCall], ToolResult]
 EVERY = "effectful"
@@ -29,9 +30,10 @@ class Approval(Technique):
 
     name = "approval"
 
-    def start(self, desk: Desk) -> None:
-        super().start(desk)
-        self.policy = desk.policy.approval
+    @property
+    def policy(self) -> ApprovalPolicy:
+        """As it is now: a policy may change while the run goes on."""
+        return self.desk.policy.approval
 
     def before_tool(
         self, call: PlannedCall, found: ToolResult | None
