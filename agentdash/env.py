@@ -135,7 +135,7 @@ def database(url: str) -> dict[str, object]:
         "PORT": str(parts.port or ""),
         "CONN_HEALTH_CHECKS": True,  # a pool's connection may have died with the server it was to
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": 16, "timeout": 20},
+            "pool": {"min_size": 1, "max_size": 16, "timeout": 10, "reconnect_timeout": 2},
             "options": "-c lock_timeout=20s -c idle_in_transaction_session_timeout=60s",
             "connect_timeout": 5,
         },

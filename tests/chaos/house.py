@@ -184,4 +184,4 @@ class Scaled(House):
 
     def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.database, autocommit=True, connect_timeout=5) as connection:
-            return connection.execute(query.replace("?", "%s"), given).fetchall()
+            return connection.execute(query.replace("%", "%%").replace("?", "%s"), given).fetchall()

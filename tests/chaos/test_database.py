@@ -157,18 +157,22 @@ def test_a_full_disk_pauses_the_run_and_room_lets_it_go_on(tmp_path: Path, repor
     report("A9", figure, problems)
 
 
+def fill(path: Path) -> None:
+    """Take all the room that is left."""
+    file = os.open(path, os.O_CREAT | os.O_WRONLY)
+    try:
+        while True:
+            os.write(file, bytes(4096))
+    except OSError:
+        os.close(file)
+
+
 def on_a_full_disk(house: House) -> tuple[list[str], dict[str, object]]:
     life = house.start()
     slug = house.ask("run", "Run errands", "--llm", "rehearsal/errands-40", "--pace", "fast")["run"]
     wait_until(lambda: house.one("SELECT turn_no FROM runs_run") >= 2, 60, "two turns")
     filler = house.home / "filler"
-    with filler.open("wb") as file:
-        try:
-            while True:
-                file.write(b"\0" * 4096)
-                file.flush()
-        except OSError:
-            pass
+    fill(filler)
     wait_until(lambda: state(house)[0] not in ("ready", "running"), 60, "the run to be paused")
     paused, why, turns = state(house)
     read = house.ask("show", slug)["turn"] == turns

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.cookiejar
 import json
+import socket
 import threading
 import time
 import urllib.error
@@ -99,7 +101,8 @@ class Viewer:
     def cut(self) -> None:
         """As a network that goes away."""
         if self.line:
-            self.line.socket.close()
+            with contextlib.suppress(OSError):
+                self.line.socket.shutdown(socket.SHUT_RDWR)
 
     @property
     def last(self) -> int:
