@@ -246,6 +246,8 @@ class Slice:
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
     ) -> None:
         quiet, self.quiet = self.quiet, []
+        if any(isinstance(event, CallStarted) for event in events):
+            watch.acting(self.claim.run_id, True)
         try:
             with crash.points(events):
                 seq = archive.append(self.claim, *quiet, *events, answers=answers, state=state)
@@ -261,10 +263,10 @@ class Slice:
         self._mark(events)
 
     def _mark(self, events: Sequence[Event]) -> None:
-        """What this process does from now on with the run: wait for others, or act on something."""
+        """What this process does from now on with the run: it waits for others, or acts on nothing any more."""
         kinds = [event.kind for event in events]
-        if "call.started" in kinds or "call.ended" in kinds:
-            watch.acting(self.claim.run_id, "call.started" in kinds)
+        if "call.ended" in kinds:
+            watch.acting(self.claim.run_id, False)
         if any(kind in WAITS for kind in kinds):
             _give_connection()
 
