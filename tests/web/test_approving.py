@@ -10,34 +10,31 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from runs import control, runner, tasks
+from runs import control, tasks
 from runs.models import Order, Run
 from runs.present import asking, socket
 from runs.store import page_reads
 from tests.builders import a_person
+from tests.runner import conftest as walking
 
 pytestmark = pytest.mark.django_db
 """No worker: the tests walk the slices themselves."""
 
 
+walk = walking.walk
+
+
 @pytest.fixture
-def waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+def waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, walk: walking.Walk) -> Callable[..., Run]:
     monkeypatch.setattr(tasks, "hint", lambda run_id: None)
 
     def made(tools: str = '"write_file"') -> Run:
         policy = tmp_path / "asks.toml"
         policy.write_text(f"[approval]\ntools = [{tools}]\n")
         asked = control.Start(goal="Greet.", llm="rehearsal/hello", pace="fast", policy=str(policy))
-        run = control.start(a_person(), asked)
-        return walked(run)
+        return walk(control.start(a_person(), asked))
 
     return made
-
-
-def walked(run: Run) -> Run:
-    runner.advance(run.pk)
-    run.refresh_from_db()
-    return run
 
 
 @pytest.fixture
@@ -83,7 +80,7 @@ def test_the_banner_leads_to_the_card_and_offers_no_resume(
 
 
 def test_an_edit_in_a_form_keeps_the_other_arguments(
-    client_of_ada: Client, waits: Callable[..., Run]
+    client_of_ada: Client, waits: Callable[..., Run], walk: walking.Walk
 ) -> None:
     run = waits()
     asks = asking.asks(run)
@@ -96,24 +93,26 @@ def test_an_edit_in_a_form_keeps_the_other_arguments(
     }
     client_of_ada.post(f"/runs/{run.slug}/orders/edit/", form)
     assert Order.objects.get(run=run).args["input"] == {"path": "hello.py", "content": "print(1)\n"}
-    walked(run)
+    walk(run)
     assert (Path(run.workspace) / "hello.py").read_text() == "print(1)\n"
 
 
 def test_an_emptied_field_is_empty_and_not_the_old_one(
-    client_of_ada: Client, waits: Callable[..., Run]
+    client_of_ada: Client, waits: Callable[..., Run], walk: walking.Walk
 ) -> None:
     run = waits('"run_command"')
     asks = asking.asks(run)
     assert asks is not None
     form = {"call": asks.call, "input_sha256": asks.input_sha256, "input": asks.whole, "set.command": ""}
     client_of_ada.post(f"/runs/{run.slug}/orders/edit/", form)
-    assert walked(run).state == "waiting"
+    assert walk(run).state == "waiting"
     order = Order.objects.get(run=run)
     assert (order.state, "command" in order.reason) == ("rejected", True)
 
 
-def test_json_tells_what_waits_and_takes_the_answer(client_of_ada: Client, waits: Callable[..., Run]) -> None:
+def test_json_tells_what_waits_and_takes_the_answer(
+    client_of_ada: Client, waits: Callable[..., Run], walk: walking.Walk
+) -> None:
     run = waits()
     headers = {"accept": "application/json"}
     asks = client_of_ada.get(f"/runs/{run.slug}/", headers=headers).json()["asks"]
@@ -122,19 +121,21 @@ def test_json_tells_what_waits_and_takes_the_answer(client_of_ada: Client, waits
     path = f"/runs/{run.slug}/orders/approve/"
     told = client_of_ada.post(path, json.dumps(body), content_type="application/json", headers=headers)
     assert (told.status_code, told.json()["state"]) == (202, "pending")
-    assert walked(run).state == "done"
+    assert walk(run).state == "done"
     assert client_of_ada.get(f"/runs/{run.slug}/", headers=headers).json()["asks"] is None
 
 
-def test_a_stale_card_is_told_so(client_of_ada: Client, waits: Callable[..., Run]) -> None:
+def test_a_stale_card_is_told_so(
+    client_of_ada: Client, waits: Callable[..., Run], walk: walking.Walk
+) -> None:
     run = waits('"write_file", "run_command"')
     old = asking.asks(run)
     assert old is not None
     form = {"call": old.call, "input_sha256": old.input_sha256}
     client_of_ada.post(f"/runs/{run.slug}/orders/approve/", form)
-    walked(run)
+    walk(run)
     client_of_ada.post(f"/runs/{run.slug}/orders/deny/", {**form, "reason": "too late"})
-    walked(run)
+    walk(run)
     late = Order.objects.order_by("-pk")[0]
     assert (late.state, "another call waits now" in late.reason) == ("rejected", True)
     again = client_of_ada.post(
@@ -145,7 +146,7 @@ def test_a_stale_card_is_told_so(client_of_ada: Client, waits: Callable[..., Run
     assert (again.status_code, again.json()["state"]) == (409, "rejected")
 
 
-def test_the_socket_brings_the_card_and_takes_it_away(waits: Callable[..., Run]) -> None:
+def test_the_socket_brings_the_card_and_takes_it_away(waits: Callable[..., Run], walk: walking.Walk) -> None:
     run = waits()
     events = page_reads.events(run, ("approval.asked", "run.state"), limit=10)
     shown = "".join(item.get("html", "") for item in socket.items(run, events))
@@ -153,7 +154,7 @@ def test_the_socket_brings_the_card_and_takes_it_away(waits: Callable[..., Run])
     asks = asking.asks(run)
     assert asks is not None
     control.order(a_person(), run, "approve", {"call": asks.call, "input_sha256": asks.input_sha256})
-    walked(run)
+    walk(run)
     later = page_reads.events(run, ("run.state", "approval.answered"), limit=10, after=events[-1].seq)
     gone = "".join(item.get("html", "") for item in socket.items(run, later))
     assert 'id="asks"' not in gone
