@@ -86,10 +86,12 @@ class Pump:
             for frame in frames(lines):
                 await self._out(frame)
             self.seq = lines[-1].seq
+            self.feed.told(self.seq)  # the database may be ahead of the bells
 
     async def _snapshot(self) -> None:
         snapshot = await self.feed.snapshot()
         self.seq = snapshot.seq
+        self.feed.told(self.seq)
         await self._out(
             json.dumps({"t": "snapshot", "seq": snapshot.seq, "html": snapshot.html}, ensure_ascii=False)
         )

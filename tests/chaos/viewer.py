@@ -7,7 +7,6 @@ import http.cookiejar
 import json
 import socket
 import threading
-import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
@@ -82,7 +81,7 @@ class Viewer:
     def __init__(self, browser: Browser, slug: str) -> None:
         self.browser, self.slug = browser, slug
         self.seqs: list[int] = []
-        self.times: list[float] = []
+        self.resyncs = 0
         self.opened = 0
         self.snapshots = 0
         self.ended = threading.Event()
@@ -120,19 +119,21 @@ class Viewer:
                 PAUSE.wait(0.2)
 
     def _take(self, message: dict[str, Any]) -> None:
+        if message["t"] == "resync" and self.line:
+            self.resyncs += 1
+            self.line.send(json.dumps({"t": "hello", "seq": -1}))
         if message["t"] == "snapshot":
             self.snapshots += 1
             self.seqs = [*range(1, message["seq"] + 1)]
         for item in message.get("items", []):
-            if (
-                item["seq"] > self.last
-            ):  # what was on its way when the line was cut comes again: the page drops it
+            if item["seq"] > self.last:  # what was on its way when the line was cut comes again
                 self.seqs.append(item["seq"])
-                self.times.append(time.monotonic())
 
     def missing(self, upto: int) -> list[str]:
         """What is wrong with what it saw, of `upto` events."""
         wanted = list(range(1, upto + 1))
+        if self.resyncs:
+            return [f"a viewer was drawn anew {self.resyncs} times for nothing"]
         return (
             []
             if self.seqs == wanted
