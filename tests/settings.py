@@ -9,8 +9,9 @@ import tempfile
 
 HOME = tempfile.mkdtemp(prefix="agentdash-tests-")
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+KEPT = ("AGENTDASH_CHROMIUM", "AGENTDASH_TEST_DATABASE_URL", "AGENTDASH_CHAOS", "AGENTDASH_CHAOS_LOG")
 for name in [name for name in os.environ if name.startswith(("AGENTDASH_", "ANTHROPIC_"))]:
-    if name not in ("AGENTDASH_CHROMIUM", "AGENTDASH_TEST_DATABASE_URL"):
+    if name not in KEPT:
         del os.environ[name]
 for name in ("REDIS_URL", "DATABASE_URL"):
     os.environ.pop(name, None)

@@ -39,6 +39,7 @@ from runs.store import archive, blobs, lease
 from runs.store.verify import verify
 
 from . import tools
+from .sealing import sealed
 
 AFTER = {
     "before_tx1": {("", "")},
@@ -259,6 +260,7 @@ CHECKS: dict[str, Callable[[int], tuple[dict[str, Any], list[str]]]] = {
     "two_owners": two_owners,
     "in_a_tool": in_a_tool,
     "edits": edits,
+    "sealed": sealed,
 }
 
 
