@@ -100,7 +100,7 @@ def test_redis_is_away_from_the_start_to_the_end(scaled: Scaled, report: Report)
     pending = scaled.one("SELECT count(*) FROM runs_order WHERE state <> 'applied'")
     problems = [] if scaled.one("SELECT state FROM runs_run") == "done" else ["the run is not done"]
     problems += complete(scaled, [viewer, late])
-    problems += [f"a page was {lag:.1f} s behind" for lag in lags if lag > 6]
+    problems += [f"a page was {lag:.1f} s behind" for lag in lags if lag > 5]
     problems += [f"{pending} orders were not applied"] if pending else []
     figure: dict[str, Any] = {"turns": turns, "orders": 3, "first_answers": answers}
     report("A6", figure | {"lag_s_max": round(max(lags), 1)}, problems)
@@ -116,9 +116,9 @@ def test_hints_that_come_twice_never_or_as_nonsense(scaled: Scaled, report: Repo
     turns, hints = 10, size(200, 1000)
     slugs = begin(scaled, turns, 4)
     scaled.redis.forget()  # the hints of all four are lost
+    began = time.monotonic()  # the workers' own start counts too
     scaled.worker(8)
     scaled.worker(8)
-    began = time.monotonic()
     ids = [row[0] for row in scaled.rows("SELECT id FROM runs_run ORDER BY id")]
     scaled.redis.push("celery", "nonsense", "{}", '{"body": 7}')
     wait_until(

@@ -127,7 +127,7 @@ def test_half_of_the_bells_may_be_lost(
 
     monkeypatch.setattr(bell.Tower, "_out", out)
     seen = watched(here, run, happen, viewers=size(5, 20), events=size(1000, 5000), cuts=0)
-    wrong = [*seen["wrong"], *([f"a lag of {seen['lag']:.1f} s"] if seen["lag"] > 6 else [])]
+    wrong = [*seen["wrong"], *([f"a lag of {seen['lag']:.1f} s"] if seen["lag"] > 5 else [])]
     report(
         "A23", {"bells_lost": lost[0], "events": seen["events"], "last_lag_s": round(seen["lag"], 1)}, wrong
     )
@@ -184,12 +184,14 @@ def test_a_page_that_joins_late_is_drawn_at_once(
             assert json.loads(text)["t"] == "snapshot"
     live = happen(1)
     best = sorted(times)[len(times) // 2]
-    problems = [f"the snapshot took {best * 1000:.0f} ms"] if best > 0.3 else []
+    first, *others = times  # the first of a server's life reads its templates, and is told apart
+    problems = [f"a snapshot took {max(others) * 1000:.0f} ms"] if max(others) > 0.3 else []
     problems += [f"the snapshot has {max(sizes)} bytes"] if max(sizes) > 200_000 else []
     figure = {
         "events": last,
         "ms_median": round(best * 1000),
-        "ms_max": round(max(times) * 1000),
+        "ms_max": round(max(others) * 1000),
+        "first_ms": round(first * 1000),
         "bytes": max(sizes),
     }
     report("A25", figure | {"then": live}, problems)
