@@ -77,6 +77,7 @@ class Worker:
         self.thread.join(seconds)
         if ended := not self.thread.is_alive():
             celery_state.should_stop = None
+            watch.stay()  # nothing of this worker is left that must not go on; the process may work again
         return ended
 
 
