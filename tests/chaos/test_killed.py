@@ -35,11 +35,19 @@ def test_a_run_that_is_killed_again_and_again_does_every_errand_at_most_once(
         "run"
     ]
     for moment in moments:
-        wait_until(lambda at=moment: last_seq(either) >= at or gave_up(either), 120, f"event {moment}")
+        wait_until(
+            lambda at=moment: last_seq(either) >= at or gave_up(either),
+            120,
+            f"event {moment}: {standing(either)}",
+        )
         while gave_up(either):
             retried += 1
             either.ask("resume", slug)
-            wait_until(lambda at=moment: last_seq(either) >= at or gave_up(either), 120, f"event {moment}")
+            wait_until(
+                lambda at=moment: last_seq(either) >= at or gave_up(either),
+                120,
+                f"event {moment}: {standing(either)}",
+            )
         life.kill()
         term = either.one("SELECT term FROM runs_run")
         life = either.start()
@@ -81,6 +89,11 @@ def test_a_run_that_is_killed_again_and_again_does_every_errand_at_most_once(
     late = [f"it took {took:.1f} s from the start to the next claim" for took in resumed if took > 3]
     report("A1-embedded", figure, problems)
     report("A12", {"kills": KILLS, "resumed_s_max": round(max(resumed), 2)}, late)
+
+
+def standing(house: House) -> str:
+    """Where the run stood when the wait began, for the sentence of a wait in vain."""
+    return str(house.rows("SELECT state, reason, turn_no, next_seq, crash_streak, lease_owner FROM runs_run"))
 
 
 def gave_up(house: House) -> bool:
