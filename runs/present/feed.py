@@ -60,8 +60,11 @@ class Material:
 def newest(
     run: Run, standing: Standing | None = None, *, before: int | None = None, turns: int = TURNS
 ) -> Page:
-    """The newest turns of the run, or those before a seq."""
-    events = page_reads.events(run, KINDS, limit=MOST, before=before)
+    """The newest turns of the run as `run` was read, or those before a seq.
+
+    What happened since then comes over the socket, which starts from there: here it would stand twice.
+    """
+    events = page_reads.events(run, KINDS, limit=MOST, before=before or run.next_seq)
     full = len(events) == MOST
     events, cut = _last_turns(events, turns)
     return _page(run, events, standing, more=full or cut)

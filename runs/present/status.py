@@ -15,6 +15,9 @@ WAITING = {
     "unknown_outcome": "Outcome unknown",
     "draft": "Draft waits",
 }
+REFUSED = "Llm refuses"
+"""It can be reached, and says no: a wrong key, no credit, no such model."""
+
 PLAIN = {
     "ready": ("run", "clock", "Ready"),
     "running": ("run", "", "Running"),
@@ -47,7 +50,8 @@ class Status:
 def status(run: Run) -> Status:
     key, why = reason(run.reason)
     if run.state == "waiting":
-        return Status(css="wait", icon="hand", word=WAITING.get(key, "Waiting"), key=key, why=why)
+        word = REFUSED if key == "llm" and why.startswith("4") else WAITING.get(key, "Waiting")
+        return Status(css="wait", icon="hand", word=word, key=key, why=why)
     css, icon, word = PLAIN[run.state]
     if run.state == "running" and key == "step":
         word = "Stepping"

@@ -112,3 +112,9 @@ def _link_close(renderer: RendererHTML, tokens: list[Token], index: int, options
             host = urlsplit(str(token.attrGet("href") or "")).netloc
             return f"</a> ({escape(host)})" if host else "</a>"
     return "</a>"
+
+
+def sentence(words: str) -> str:
+    """Words of somebody else with a full stop, so that ours can follow them."""
+    said = words.rstrip()
+    return f"{said}." if said and said[-1] not in ".!?…" else said

@@ -227,8 +227,12 @@ def _compactions(run_id: int) -> tuple[int, tuple[int, ...]]:
 
     A code-made episode is a compaction but no success of a summary; what a person asked for is no failure of ours.
     """
-    made = models.Edit.objects.filter(run_id=run_id, state="applied", episode__isnull=False).order_by("-number")
+    made = models.Edit.objects.filter(run_id=run_id, state="applied", episode__isnull=False).order_by(
+        "-number"
+    )
     last, summed = made.first(), made.exclude(trigger="fallback").first()
-    failed = models.Edit.objects.filter(run_id=run_id, state="failed", number__gt=summed.number if summed else 0)
+    failed = models.Edit.objects.filter(
+        run_id=run_id, state="failed", number__gt=summed.number if summed else 0
+    )
     turns = failed.exclude(trigger="person").order_by("number").values_list("turn", flat=True)
     return (last.turn if last else 0), tuple(turns)

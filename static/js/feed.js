@@ -83,11 +83,24 @@ async function turned() {
   document.getElementById("feed-question").textContent = view.turn === null ? "in the window?" : `in the window at ${view.turn}?`;
   const turn = view.turn;
   const unfinished = turn === null ? [] : newestTurn();
+  const arrivedMeanwhile = [];
+  const keep = ({ detail }) => detail.target === scroll && arrivedMeanwhile.push(...newestTurn());
+  document.addEventListener("htmx:beforeSwap", keep);
   await window.htmx.ajax("GET", page.dataset.feedUrl + query(["turn"]), { target: "#feed-scroll", swap: "innerHTML" });
-  if (turn === null) return toEnd();
+  document.removeEventListener("htmx:beforeSwap", keep);
+  if (turn === null) {
+    const drawn = Number(document.getElementById("feed-live").dataset.seq);
+    document.getElementById("feed-rows").append(...arrivedMeanwhile.filter((row) => Number(row.dataset.seq) > drawn));
+    return toEnd();
+  }
   // While the past is looked at, the present goes on out of sight: its rows need a place to land in.
   document.getElementById("feed-rows")?.append(...unfinished.filter((row) => !document.getElementById(row.id)));
   return show(scroll.querySelector(`[data-turn="${turn}"]`));
+}
+
+// A row that was drawn with the feed may come over the socket once more.
+function onlyNew(rows) {
+  for (const row of [...rows.children]) if (row.id && document.getElementById(row.id)) row.remove();
 }
 
 function newestTurn() {
@@ -155,6 +168,7 @@ export function start() {
   });
   // A row that is open stays open when its newer self takes its place.
   document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+    if (detail.target.id === "feed-rows") onlyNew(detail.fragment);
     if (detail.target.tagName === "DETAILS" && detail.target.open) opened.add(detail.target.id);
   });
   document.addEventListener("htmx:oobAfterSwap", () => {

@@ -92,7 +92,7 @@ def test_a_state_change_brings_pill_banner_and_buttons(scene: Scene) -> None:
         scene.claim, state=archive.StateChange(state="waiting", reason="llm: 401 The key is not valid.")
     )
     html = _html(_sent(scene, seen))
-    assert "Llm unreachable" in html
+    assert "Llm refuses" in html
     assert 'id="banner" class="banner wait" hx-swap-oob="true"' in html
     assert "Retry" in html
 

@@ -91,7 +91,7 @@ def test_money_adds_up_what_was_spent(scene: Scene) -> None:
         ("running", "step: 2 left", "Stepping", "2 left"),
         ("ready", "", "Ready", ""),
         ("paused", "spin: The same call again.", "Paused", "The same call again."),
-        ("waiting", "llm: 401 The key is not valid.", "Llm unreachable", "401 The key is not valid."),
+        ("waiting", "llm: 401 The key is not valid.", "Llm refuses", "401 The key is not valid."),
         ("waiting", "budget: It is spent.", "Valve reached", "It is spent."),
         ("waiting", "person: Say something.", "Needs you", "Say something."),
         ("waiting", "approval", "Needs approval", ""),

@@ -55,7 +55,9 @@ def rehearsing(house: House) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        wait_until(lambda: process.poll() is not None or answers(f"{address}/v1/models/hello"), 60, "the stand-in")
+        wait_until(
+            lambda: process.poll() is not None or answers(f"{address}/v1/models/hello"), 60, "the stand-in"
+        )
         assert process.poll() is None, process.stderr and process.stderr.read()
         yield address
     finally:

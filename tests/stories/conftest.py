@@ -66,7 +66,9 @@ def keep_promises(run: Run) -> None:
         sums = compared.sums()
         assert sum(one.before for one in sums) == edit.tokens_before, f"the map before edit {edit.number}"
         assert sum(one.after for one in sums) == edit.tokens_after, f"the map after edit {edit.number}"
-        assert sum(one.entries for one in sums) == len({row.key for row in compared.rows}), "an entry in two classes"
+        assert sum(one.entries for one in sums) == len({row.key for row in compared.rows}), (
+            "an entry in two classes"
+        )
 
 
 @pytest.fixture

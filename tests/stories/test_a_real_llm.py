@@ -1,4 +1,4 @@
-"""A server that speaks the Messages API, somewhere else: the same run works against it, and trouble is shown, not suffered.
+"""A server that speaks the Messages API, somewhere else: the same run works against it, and shows its troubles.
 
 The server is `agentdash rehearse` in a process of its own, reached by ANTHROPIC_BASE_URL alone. An llm it does not
 know by name it plays like a script of that name, with the faults that follow the plus sign.
@@ -112,20 +112,26 @@ def test_a_server_that_is_away_is_waited_for_and_said_so(house: LiveHouse, setti
     taking_up.llm_of.cache_clear()
     run = begin("claude-opus-5-5")
     wait_until(lambda: happened(run, "llm.retry"), 60, "a first retry")
-    answer = house.client().post(path(run, "orders/stop_now/?wait=10"), headers={"accept": "application/json"})
+    answer = house.client().post(
+        path(run, "orders/stop_now/?wait=10"), headers={"accept": "application/json"}
+    )
     assert answer.json()["state"] == "applied"
     until(run, "stopped")
     assert not Event.objects.filter(run=run, kind="turn.answered").exists()
 
 
 def test_dollars_without_a_price_are_refused_and_never_ignored(house: LiveHouse) -> None:
-    answer = house.client().post("/runs/", {"llm": "hello", "goal": "Try."}, headers={"accept": "application/json"})
+    answer = house.client().post(
+        "/runs/", {"llm": "hello", "goal": "Try."}, headers={"accept": "application/json"}
+    )
     assert answer.status_code == 422
     assert "There is no price for 'hello' here" in answer.json()["error"]
 
 
 def test_an_llm_nobody_knows_is_a_question_and_not_a_crash(house: LiveHouse, settings: Any) -> None:
     settings.AGENTDASH = replace(settings.AGENTDASH, anthropic_base_url="")
-    answer = house.client().post("/runs/", {"llm": "gpt-17", "goal": "Try."}, headers={"accept": "application/json"})
+    answer = house.client().post(
+        "/runs/", {"llm": "gpt-17", "goal": "Try."}, headers={"accept": "application/json"}
+    )
     assert answer.status_code == 422
     assert "'gpt-17' is not known" in answer.json()["error"]

@@ -61,7 +61,9 @@ def test_search_reaches_across_runs_and_leads_into_the_right_one(finished: Run, 
     expect(blas).to_have_url(re.compile(f"/runs/{finished.slug}/archive/"))
 
 
-def test_what_nobody_said_is_not_found_and_the_page_says_how_search_works(finished: Run, house: LiveHouse) -> None:
+def test_what_nobody_said_is_not_found_and_the_page_says_how_search_works(
+    finished: Run, house: LiveHouse
+) -> None:
     blas = house.page(path(finished, "archive/?q=zeppelin"))
     expect(blas.locator("[data-hits]")).to_contain_text("No line of this run holds “zeppelin”.")
     blas.goto(house.address + "/search/?q=%22%29%3B--zeppelin+OR+%28")
@@ -82,7 +84,9 @@ def test_the_transcript_is_paged_by_turn_on_the_server(finished: Run, house: Liv
 
 
 def turns_on(page: object) -> set[int]:
-    found = page.locator("[data-lines] [data-turn]").evaluate_all("(all) => all.map((one) => one.dataset.turn)")  # type: ignore[attr-defined]
+    found = page.locator("[data-lines] [data-turn]").evaluate_all(
+        "(all) => all.map((one) => one.dataset.turn)"
+    )  # type: ignore[attr-defined]
     return {int(turn) for turn in found if int(turn)}
 
 
@@ -97,4 +101,6 @@ def test_epochs_are_the_stretches_between_compactions(finished: Run, house: Live
 def test_the_record_can_be_checked_from_the_page(finished: Run, house: LiveHouse) -> None:
     blas = house.page(path(finished, "archive/"))
     blas.get_by_role("link", name="Check that it is intact").click()
-    expect(blas.get_by_role("status")).to_contain_text(f"{finished.next_seq - 1:,} events, hash chain checked")
+    expect(blas.get_by_role("status")).to_contain_text(
+        f"{finished.next_seq - 1:,} events, hash chain checked"
+    )

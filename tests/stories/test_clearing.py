@@ -55,7 +55,9 @@ def test_cancel_clears_nothing(wire: Wire, house: LiveHouse) -> None:
     assert not Order.objects.filter(run=run).exists()
 
 
-def test_before_the_first_turn_there_is_nothing_to_clear_and_the_page_says_so(wire: Wire, house: LiveHouse) -> None:
+def test_before_the_first_turn_there_is_nothing_to_clear_and_the_page_says_so(
+    wire: Wire, house: LiveHouse
+) -> None:
     wire.hold(1)
     run = begin("rehearsal", policy="demo")
     ada = house.page(path(run))

@@ -22,7 +22,18 @@ LAST_LINE = {
 LISTED = LAST_LINE | {"llm", "workspace", "version"}
 WINDOW = {"run", "turn", "version", "tokens", "limit", "estimated", "parts", "entries", "request_sha256"}
 ENTRY = {"n", "message", "turn", "role", "author", "form", "tokens", "pinned", "episode"}
-PARTS = ["system", "tools", "memory", "notes", "episodes", "person", "assistant", "thinking", "results", "stubs"]
+PARTS = [
+    "system",
+    "tools",
+    "memory",
+    "notes",
+    "episodes",
+    "person",
+    "assistant",
+    "thinking",
+    "results",
+    "stubs",
+]
 STATE = "SELECT state FROM runs_run WHERE slug = ?"
 ORDER = {"order", "kind", "state", "applied_seq", "reason"}
 
@@ -40,7 +51,17 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def done(apart: House) -> Said:
     """The whole demo from the terminal, with nothing running: it serves, works, and ends with one line."""
     return command(
-        apart, "run", "Find the race", "--llm", "rehearsal", "--policy", "demo", "--pace", "fast", "--wait", "--json"
+        apart,
+        "run",
+        "Find the race",
+        "--llm",
+        "rehearsal",
+        "--policy",
+        "demo",
+        "--pace",
+        "fast",
+        "--wait",
+        "--json",
     )
 
 
@@ -67,7 +88,9 @@ def test_run_wait_json_ends_with_one_line_and_code_0(done: Said) -> None:
 def test_the_shops_tests_were_red_and_are_green_after_it(apart: House, done: Said) -> None:
     folder = Path(apart.home, "workspaces", done.json["run"])
     assert (folder / "docs" / "incident-2031.md").is_file()
-    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, timeout=120)
+    tests = subprocess.run(
+        [sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, timeout=120
+    )
     assert tests.returncode == 0, tests.stderr
     red = command(apart, "search", "FAILED (failures=", "--json")
     assert red.json["turn"] < done.json["turns"]
@@ -88,9 +111,9 @@ def test_events_are_a_line_each_without_a_gap(apart: House, done: Said) -> None:
 
 def test_ls_and_show_have_the_keys_scripts_rely_on(serving: House, done: Said) -> None:
     listed = command(serving, "ls", "--json").json
-    assert LISTED <= set(listed[0])
+    assert set(listed[0]) >= LISTED
     shown = command(serving, "show", done.json["run"], "--json").json
-    assert LISTED | {"pending_orders"} <= set(shown)
+    assert set(shown) >= LISTED | {"pending_orders"}
     assert shown["url"] == f"http://127.0.0.1:{serving.port}/runs/{done.json['run']}/"
 
 
@@ -128,7 +151,8 @@ def test_orders_reach_a_run_of_the_server_and_each_has_one_answer(serving: House
         "stop_now": ("stop", slug, "--now"),
     }
     for kind, args in orders.items():
-        wait_until(lambda kind=kind: kind in ("pause", "stop_now") or serving.one(STATE, slug) == "paused", 60, "the run to be paused")
+        if kind in ("step", "say", "resume"):
+            wait_until(lambda: serving.one(STATE, slug) == "paused", 60, "the run to be paused")
         said = command(serving, *args, "--json")
         assert said.code == 0, said.err
         assert set(said.json) == ORDER
@@ -140,7 +164,17 @@ def test_orders_reach_a_run_of_the_server_and_each_has_one_answer(serving: House
 
 def test_a_run_that_waits_for_a_person_ends_with_code_3(serving: House) -> None:
     said = command(
-        serving, "run", "Greet", "--llm", "rehearsal/hello", "--max-turns", "1", "--pace", "fast", "--wait", "--json"
+        serving,
+        "run",
+        "Greet",
+        "--llm",
+        "rehearsal/hello",
+        "--max-turns",
+        "1",
+        "--pace",
+        "fast",
+        "--wait",
+        "--json",
     )
     assert (said.code, said.json["state"]) == (3, "waiting")
     assert said.json["reason"].startswith("budget:")
@@ -169,7 +203,10 @@ def test_a_mistake_gets_a_sentence_and_code_2_and_leaves_nothing(
     assert said.code == 2, said
     assert sentence in said.err
     assert "Traceback" not in said.err
-    assert before == (serving.one("SELECT count(*) FROM runs_run"), sorted(Path(serving.home, "workspaces").iterdir()))
+    assert before == (
+        serving.one("SELECT count(*) FROM runs_run"),
+        sorted(Path(serving.home, "workspaces").iterdir()),
+    )
 
 
 def test_half_a_group_of_variables_fails_loudly_and_names_the_other_half(apart: House) -> None:
@@ -195,9 +232,9 @@ def test_without_a_server_and_without_wait_nothing_is_begun(tmp_path: Path) -> N
     assert "start agentdash serve" in said.err
 
 
-def test_the_next_line_of_a_pipe_comes_as_it_happens(serving: House) -> None:
-    """A run in the server is followed by its events: the terminal sees the turns while they happen."""
+def test_a_run_in_the_server_is_followed_turn_by_turn(serving: House) -> None:
     said = command(serving, "run", "Greet", "--llm", "rehearsal/hello", "--pace", "fast", "--wait")
     assert said.code == 0
-    assert [line.split(":")[0] for line in said.err.splitlines() if line.startswith("turn ")] == ["turn 1", "turn 2", "turn 3"]
-    wait_until(lambda: "done: 3 turns" in said.out, 1, said.out)
+    turns = [line.split(":")[0] for line in said.err.splitlines() if line.startswith("turn ")]
+    assert turns == ["turn 1", "turn 2", "turn 3"]
+    assert "done: 3 turns" in said.out

@@ -40,7 +40,9 @@ def compacted(ada: In) -> None:
     expect(dialog).to_be_hidden()
 
 
-def test_the_answer_comes_at_once_and_the_compaction_at_the_boundary(run: Run, wire: Wire, house: LiveHouse) -> None:
+def test_the_answer_comes_at_once_and_the_compaction_at_the_boundary(
+    run: Run, wire: Wire, house: LiveHouse
+) -> None:
     """'Compact, after this turn' stands on the page while the turn goes on; nothing has changed until it is over."""
     ada = house.page(path(run))
     compacted(ada)
@@ -75,7 +77,9 @@ def test_instructions_reach_the_summary_and_are_kept_with_it(run: Run, wire: Wir
     dialog.get_by_label(re.compile("What the summary must keep")).fill("Keep the number of lamps.")
     dialog.get_by_role("button", name=re.compile("Compact now")).click()
     wire.hold(IN_TURN + 1)
-    wait_until(lambda: Edit.objects.filter(run=run, state="applied", episode__isnull=False).first(), what="the edit")
+    wait_until(
+        lambda: Edit.objects.filter(run=run, state="applied", episode__isnull=False).first(), what="the edit"
+    )
     edit = Edit.objects.get(run=run, episode__isnull=False)
     assert (edit.instructions, edit.trigger, edit.by) == ("Keep the number of lamps.", "person", "local")
     assert any(b"Keep the number of lamps." in one.body for one in wire.sent if one.is_summary)

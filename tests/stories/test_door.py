@@ -19,6 +19,14 @@ from tests.living import LiveHouse, expect, session_cookie
 from .telling import path
 
 OTHER = "http://127.0.0.1:1"
+ORIGINS = (OTHER, "http://localhost:8765", "https://127.0.0.1", "http://evil.example", "null", None)
+FOREIGN = (
+    {"Origin": OTHER},
+    {"Origin": "null"},
+    {"Sec_Fetch_Site": "cross-site"},
+    {"Sec_Fetch_Site": "same-site"},
+)
+PAGES = ("", "archive/", "window/?turn=3", "compactions/2/", "events/", "chart.json", "window/request.json")
 
 
 def asked(house: LiveHouse, method: str, where: str, body: str = "", **headers: str) -> tuple[int, str]:
@@ -32,7 +40,9 @@ def asked(house: LiveHouse, method: str, where: str, body: str = "", **headers: 
     return answer.status, text
 
 
-def test_the_link_from_the_terminal_opens_the_page_it_was_made_for_once(finished: Run, house: LiveHouse) -> None:
+def test_the_link_from_the_terminal_opens_the_page_it_was_made_for_once(
+    finished: Run, house: LiveHouse
+) -> None:
     """Afterwards the browser is remembered, the token is out of the address, and the link is worth nothing."""
     link = door.link(settings.AGENTDASH_HOME, house.address, path(finished))
     ada = house.stranger().new_page()
@@ -54,9 +64,7 @@ def test_a_pasted_link_opens_too(finished: Run, house: LiveHouse) -> None:
     expect(ada).to_have_url(house.address + path(finished))
 
 
-@pytest.mark.parametrize(
-    "rest", ["", "archive/", "window/?turn=3", "compactions/2/", "events/", "chart.json", "window/request.json", "parts/feed/"]
-)
+@pytest.mark.parametrize("rest", PAGES)
 def test_zoe_gets_the_login_and_nothing_of_the_run(finished: Run, house: LiveHouse, rest: str) -> None:
     zoe = house.stranger().new_page()
     zoe.goto(house.address + path(finished, rest))
@@ -66,18 +74,23 @@ def test_zoe_gets_the_login_and_nothing_of_the_run(finished: Run, house: LiveHou
 
 
 def test_zoe_hears_nothing_on_the_socket(finished: Run, house: LiveHouse) -> None:
-    with connect(socket_of(house, finished), origin=house.address, proxy=None) as line:
-        with pytest.raises(ConnectionClosed) as closed:
-            line.recv(timeout=20)
+    opening = connect(socket_of(house, finished), origin=house.address, proxy=None)
+    with opening as line, pytest.raises(ConnectionClosed) as closed:
+        line.recv(timeout=20)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
 
 
-@pytest.mark.parametrize("origin", [OTHER, "http://localhost:8765", "https://127.0.0.1", "http://evil.example", "null", None])
-def test_a_page_of_another_origin_or_port_gets_no_socket(finished: Run, house: LiveHouse, origin: Any) -> None:
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_page_of_another_origin_or_port_gets_no_socket(
+    finished: Run, house: LiveHouse, origin: Any
+) -> None:
     cookie = {"Cookie": session_cookie(house.client())}
     where = socket_of(house, finished)
-    with pytest.raises(InvalidStatus) as refused, connect(where, origin=origin, additional_headers=cookie, proxy=None):
+    with (
+        pytest.raises(InvalidStatus) as refused,
+        connect(where, origin=origin, additional_headers=cookie, proxy=None),
+    ):
         pass
     assert refused.value.response.status_code == 403
 
@@ -86,7 +99,7 @@ def socket_of(house: LiveHouse, run: Run) -> str:
     return house.address.replace("http", "ws") + f"/ws/runs/{run.slug}/"
 
 
-@pytest.mark.parametrize("headers", [{"Origin": OTHER}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}])
+@pytest.mark.parametrize("headers", FOREIGN)
 def test_a_page_of_another_origin_or_port_gives_no_order(
     finished: Run, house: LiveHouse, headers: dict[str, str]
 ) -> None:
@@ -102,7 +115,9 @@ def test_an_order_without_its_token_is_refused_and_with_it_taken(finished: Run, 
     ours = {"Origin": house.address, "Cookie": cookie, "Accept": "application/json"}
     assert asked(house, "POST", path(finished, "orders/pause/"), "", **ours)[0] == 403
     assert not Order.objects.exists()
-    status, said = asked(house, "POST", path(finished, "orders/pause/"), f"csrfmiddlewaretoken={token}", **ours)
+    status, said = asked(
+        house, "POST", path(finished, "orders/pause/"), f"csrfmiddlewaretoken={token}", **ours
+    )
     assert status == 409, said
     assert "the run is done" in said
 

@@ -84,7 +84,9 @@ def test_a_block_opens_to_what_stood_before_and_what_stands_after(
     expect(ada.locator(".df:not([hidden])")).to_have_count(0)
 
 
-def test_a_class_can_be_picked_and_words_be_filtered(compaction: Edit, finished: Run, house: LiveHouse) -> None:
+def test_a_class_can_be_picked_and_words_be_filtered(
+    compaction: Edit, finished: Run, house: LiveHouse
+) -> None:
     ada = house.page(path(finished, f"compactions/{compaction.number}/"))
     pick = ada.locator('button.pick[data-fate="folded"]')
     count = int(pick.text_content().rsplit(" ", 1)[1])
@@ -94,7 +96,9 @@ def test_a_class_can_be_picked_and_words_be_filtered(compaction: Edit, finished:
     assert 0 < ada.locator("[data-blocks] > li:visible").count() < count
 
 
-def test_brackets_lead_to_the_edits_before_and_after(compaction: Edit, finished: Run, house: LiveHouse) -> None:
+def test_brackets_lead_to_the_edits_before_and_after(
+    compaction: Edit, finished: Run, house: LiveHouse
+) -> None:
     ada = house.page(path(finished, f"compactions/{compaction.number}/"))
     ada.keyboard.press("[")
     expect(ada).to_have_url(re.compile(f"/compactions/{compaction.number - 1}/$"))

@@ -27,13 +27,15 @@ def test_a_newcomer_watches_steers_stops_and_reads(house: LiveHouse) -> None:
     expect(ada.locator("#typing")).to_have_text(re.compile(r"\w+ \w+"), timeout=5_000)
     run = Run.objects.get()
     until_turn(run, 2)
-    expect(ada.get_by_role("meter", name="Tokens in the window")).to_have_attribute("aria-valuenow", re.compile(r"[1-9]\d+"))
+    meter = ada.get_by_role("meter", name="Tokens in the window")
+    expect(meter).to_have_attribute("aria-valuenow", re.compile(r"[1-9]\d+"))
     expect(ada.locator("#plot canvas")).to_be_visible()
 
     box = ada.get_by_label("Tell the agent something")
     box.fill("Please explain what you look at first.")
     box.press("Enter")
-    expect(ada.locator("#feed-rows")).to_contain_text("You wrote: “Please explain what you look at first.”", timeout=SLOW)
+    feed = ada.locator("#feed-rows")
+    expect(feed).to_contain_text("You wrote: “Please explain what you look at first.”", timeout=SLOW)
 
     bar = ada.locator("#controls")
     bar.get_by_role("button", name=re.compile("^Pause")).click()
@@ -49,14 +51,16 @@ def test_a_newcomer_watches_steers_stops_and_reads(house: LiveHouse) -> None:
     dialog.get_by_text("Clear old tool results").click()
     dialog.get_by_label("Keep the most recent").fill("0")
     dialog.get_by_role("button", name=re.compile("Compact now")).click()
-    expect(ada.locator("#feed-rows")).to_contain_text(re.compile("results? cleared|Compaction", re.IGNORECASE), timeout=SLOW)
-    ada.locator("#feed-rows").get_by_role("link", name="Open diff").last.click()
+    expect(feed).to_contain_text(re.compile("results? cleared|Compaction", re.IGNORECASE), timeout=SLOW)
+    feed.get_by_role("link", name="Open diff").last.click()
     expect(ada.locator("table.sums")).to_contain_text("cleared")
     ada.go_back()
 
     bar.get_by_role("button", name=re.compile("^Stop")).first.click()
     ada.get_by_role("button", name="Stop now").click()
-    expect(ada.locator("#banner")).to_contain_text("Archive and files are kept; write to the agent and it goes on.")
+    expect(ada.locator("#banner")).to_contain_text(
+        "Archive and files are kept; write to the agent and it goes on."
+    )
     until(run, "stopped")
 
     ada.locator("#banner").get_by_role("link", name="Archive").click()

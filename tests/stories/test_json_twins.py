@@ -63,7 +63,9 @@ def test_search_says_the_state_of_each_hit(script: In, finished: Run, house: Liv
     assert all(hit["state"] in ("window", "folded", "cleared", "offloaded", "dropped") for hit in here)
 
 
-def test_events_come_five_hundred_at_a_time_without_a_gap(script: In, finished: Run, house: LiveHouse) -> None:
+def test_events_come_five_hundred_at_a_time_without_a_gap(
+    script: In, finished: Run, house: LiveHouse
+) -> None:
     seqs: list[int] = []
     while more := got(script, house, path(finished, f"events/?after={seqs[-1] if seqs else 0}")):
         assert len(more) <= 500
@@ -80,7 +82,9 @@ def test_the_archive_answers_whether_it_is_intact(script: In, finished: Run, hou
     }
 
 
-@pytest.mark.parametrize("where", ["/runs/r-00000/", "/runs/r-00000/window/", "/runs/r-00000/events/", "/nowhere/"])
+@pytest.mark.parametrize(
+    "where", ["/runs/r-00000/", "/runs/r-00000/window/", "/runs/r-00000/events/", "/nowhere/"]
+)
 def test_what_is_not_there_is_404_with_a_sentence(script: In, house: LiveHouse, where: str) -> None:
     answer = script.get(house.address + where, headers=JSON)
     assert answer.status == 404
@@ -88,7 +92,7 @@ def test_what_is_not_there_is_404_with_a_sentence(script: In, house: LiveHouse, 
 
 
 def test_an_order_is_a_post_and_its_answer_the_owners(house: LiveHouse, wire: Wire) -> None:
-    """202 while it waits, 200 once applied, 409 when refused, 422 for what makes no sense; the same key, the same order."""
+    """202 while it waits, 200 once applied, 409 when refused, 422 for nonsense; the same key is the same order."""
     wire.hold(1)
     run = begin("rehearsal", policy="demo")
     wait_until(lambda: wire.holds(1), 60, "the first turn")

@@ -65,7 +65,7 @@ def test_j_and_k_move_through_entries_and_enter_opens_one(finished: Run, house: 
             break
         ada.keyboard.press("k")
     ada.keyboard.press("Enter")
-    expect(ada.locator("#feed-rows details[open] .body pre, #feed-rows details[open] .body .prose").first).to_be_visible()
+    expect(ada.locator("#feed-rows details[open] .body :is(pre, .prose)").first).to_be_visible()
 
 
 def test_letters_in_the_message_box_are_letters(wire: Wire, house: LiveHouse) -> None:

@@ -25,7 +25,9 @@ def test_turn_by_turn_the_page_gives_the_body_the_stand_in_received(
         assert requests.sent(finished, turn).as_sent
 
 
-def test_the_blocks_on_the_page_are_the_blocks_of_the_body(told: Told, finished: Run, house: LiveHouse) -> None:
+def test_the_blocks_on_the_page_are_the_blocks_of_the_body(
+    told: Told, finished: Run, house: LiveHouse
+) -> None:
     """One row each: the tools, the system prompt, and every block of every message, in their order."""
     turn = 40
     blas = house.page(path(finished, f"window/?turn={turn}"))
@@ -33,7 +35,9 @@ def test_the_blocks_on_the_page_are_the_blocks_of_the_body(told: Told, finished:
     blocks = [block for message in body["messages"] for block in message["content"]]
     expect(blas.locator("[data-lines] details.fr-open")).to_have_count(1 + len(body["system"]) + len(blocks))
     digest = hashlib.sha256(told.bodies[turn]).hexdigest()
-    expect(blas.locator("footer.keys")).to_contain_text(f"sha256 {digest[:12]}… is the one stored when it was sent")
+    expect(blas.locator("footer.keys")).to_contain_text(
+        f"sha256 {digest[:12]}… is the one stored when it was sent"
+    )
     last = blas.locator("[data-lines] details.fr-open").last
     last.locator("summary").click()
     expect(last.locator(".body pre")).to_have_text(readable(blocks[-1]))

@@ -43,7 +43,9 @@ def test_a_rehearsal_needs_nothing_but_start(house: LiveHouse) -> None:
         ("At most dollars", "cheap", "Give dollars as a number, like 2.50"),
     ],
 )
-def test_a_mistake_is_answered_beside_its_field(house: LiveHouse, field: str, value: str, sentence: str) -> None:
+def test_a_mistake_is_answered_beside_its_field(
+    house: LiveHouse, field: str, value: str, sentence: str
+) -> None:
     """The field has the focus, keeps what was typed, and says cause and cure."""
     ada = form_of(house)
     ada.get_by_label(field).fill(value)

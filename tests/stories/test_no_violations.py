@@ -21,10 +21,20 @@ FORBIDDEN = re.compile(r"<[^>]+\s(style|on[a-z]+)\s*=|<style|<script(?![^>]*\bsr
 
 
 def pages(run: Run) -> Iterator[str]:
-    yield from ("/", "/?view=cards", "/?group=ended", "/?q=nothing", "/runs/new/", "/search/", "/search/?q=lamp")
-    yield from (path(run, rest) for rest in ("", "?turn=20", "?turn=1", "archive/", "archive/?q=race&turn=12"))
+    yield from (
+        "/",
+        "/?view=cards",
+        "/?group=ended",
+        "/?q=nothing",
+        "/runs/new/",
+        "/search/",
+        "/search/?q=lamp",
+    )
+    yield from (
+        path(run, rest) for rest in ("", "?turn=20", "?turn=1", "archive/", "archive/?q=race&turn=12")
+    )
     yield from (path(run, f"?tab={tab}") for tab in ("notes", "episodes", "policy", "log"))
-    yield from (path(run, rest) for rest in ("window/", "window/?turn=40", "window/?turn=40&as=json", "archive/?page=1"))
+    yield from (path(run, f"window/{rest}") for rest in ("", "?turn=40", "?turn=40&as=json"))
     for edit in Edit.objects.filter(run=run):
         yield path(run, f"compactions/{edit.number}/")
     yield path(run, f"compactions/{Edit.objects.filter(run=run, kind='compact')[0].number}/entries/system/")

@@ -49,7 +49,9 @@ def test_a_step_is_one_turn_and_the_run_is_paused_again(wire: Wire, house: LiveH
 
 def test_steps_can_be_asked_for_in_one_go(wire: Wire, house: LiveHouse) -> None:
     run = paused_after_the_first_turn(wire, house)
-    answer = house.client().post(path(run, "orders/step/?wait=10"), {"n": 3}, headers={"accept": "application/json"})
+    answer = house.client().post(
+        path(run, "orders/step/?wait=10"), {"n": 3}, headers={"accept": "application/json"}
+    )
     assert answer.json()["state"] == "applied"
     wait_until(lambda: happened(run, "turn.closed", 4), 60, "three more turns")
     assert until(run, "paused").turn_no == 4

@@ -16,7 +16,8 @@ from .wire import Wire
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 BOXES = """(all) => all.filter((one) => one.checkVisibility()).map((one) => {
-  const box = one.getBoundingClientRect(); return [one.textContent.trim(), box.left, box.top, box.right, box.bottom]; })"""
+  const { left, top, right, bottom } = one.getBoundingClientRect();
+  return [one.textContent.trim(), left, top, right, bottom]; })"""
 
 
 def boxes(page: In, selector: str) -> list[list[Any]]:
@@ -98,6 +99,29 @@ def test_compact_opens_a_dialog_that_fits(wire: Wire, house: LiveHouse) -> None:
     dialog.get_by_role("button", name=re.compile("Compact now")).tap()
     expect(dialog).to_be_hidden()
     assert Order.objects.get(run=run).kind == "compact"
+
+
+def test_clear_opens_a_dialog_that_fits(wire: Wire, house: LiveHouse) -> None:
+    """Nothing in it is cut off: no part of it is wider than the phone."""
+    wire.hold(3)
+    run = begin("rehearsal", policy="demo")
+    wait_until(lambda: wire.holds(3), 60, "the third turn")
+    blas = house.page(path(run), **PHONE)
+    blas.get_by_role("button", name=re.compile("Clear…")).tap()
+    expect(blas.locator("#dialog").get_by_role("button", name="Clear the window")).to_be_visible()
+    for word, left, _, right, _ in boxes(
+        blas, "#dialog, #dialog p, #dialog a, #dialog button, #dialog section"
+    ):
+        assert (left >= 0, right <= 390) == (True, True), word
+
+
+def test_all_hits_of_a_search_can_be_read(finished: Run, house: LiveHouse) -> None:
+    blas = house.page("/search/?q=reservation", **PHONE)
+    hits = blas.locator("[data-hits] .hit")
+    assert hits.count() > 5
+    hits.last.scroll_into_view_if_needed()
+    expect(hits.last).to_be_in_viewport()
+    assert blas.locator("[data-hits]").evaluate("(one) => one.scrollHeight <= one.clientHeight + 1")
 
 
 def test_notes_and_window_are_a_tap_away(finished: Run, house: LiveHouse) -> None:

@@ -27,7 +27,9 @@ def test_a_steer_is_read_before_the_next_turn_and_answered(wire: Wire, house: Li
     expect(ada.locator("#chips")).not_to_contain_text("Greet the warehouse")
 
 
-def test_a_queued_message_waits_until_the_run_would_stop_and_makes_it_go_on(wire: Wire, house: LiveHouse) -> None:
+def test_a_queued_message_waits_until_the_run_would_stop_and_makes_it_go_on(
+    wire: Wire, house: LiveHouse
+) -> None:
     wire.hold(1)
     run = begin("rehearsal/hello")
     ada = house.page(path(run))
@@ -79,7 +81,9 @@ def test_nothing_to_say_is_not_sent_and_the_reason_is_a_sentence(house: LiveHous
     ada = house.page(path(run))
     ada.get_by_role("button", name="Send").click()
     expect(ada.get_by_label("Tell the agent something")).to_be_focused()
-    answer = house.client().post(path(run, "orders/say/"), {"text": "   "}, headers={"accept": "application/json"})
+    answer = house.client().post(
+        path(run, "orders/say/"), {"text": "   "}, headers={"accept": "application/json"}
+    )
     assert answer.status_code == 422
     assert answer.json()["error"] == "There is nothing to say: the text is empty. Write a sentence."
     assert not Order.objects.filter(run=run).exists()

@@ -86,4 +86,3 @@ def test_writing_to_a_stopped_run_takes_it_up_again(wire: Wire, house: LiveHouse
     ada.keyboard.press("Enter")
     expect(ada.locator("#banner")).to_contain_text("Done after 3 turns.", timeout=30_000)
     expect(ada.locator("#feed-rows")).to_contain_text("You wrote: “Please go on.”")
-

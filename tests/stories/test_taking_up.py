@@ -14,7 +14,9 @@ from tests.living import In, expect
 
 from .apart import command
 
-LISTEN = """addEventListener("securitypolicyviolation", (e) => { window.refused = (window.refused || 0) + 1; })"""
+LISTEN = (
+    """addEventListener("securitypolicyviolation", (e) => { window.refused = (window.refused || 0) + 1; })"""
+)
 
 
 @pytest.fixture
@@ -27,7 +29,9 @@ def apart(tmp_path: Path) -> Iterator[House]:
 
 
 def closed(apart: House) -> list[int]:
-    return [turn for (turn,) in apart.rows("SELECT number FROM runs_turn WHERE status = 'closed' ORDER BY number")]
+    return [
+        turn for (turn,) in apart.rows("SELECT number FROM runs_turn WHERE status = 'closed' ORDER BY number")
+    ]
 
 
 def test_kill_the_process_and_start_again_and_the_run_goes_on(apart: House, browser: In) -> None:
@@ -61,7 +65,9 @@ def test_kill_the_process_and_start_again_and_the_run_goes_on(apart: House, brow
 def test_ctrl_c_in_the_middle_of_a_turn_says_what_goes_on_and_the_next_start_does(apart: House) -> None:
     life = apart.start()
     apart.ask("run", "Fix it", "--llm", "rehearsal", "--policy", "demo", "--pace", "human")
-    wait_until(lambda: apart.rows("SELECT 1 FROM runs_turn WHERE status = 'open'"), 60, "a turn to be under way")
+    wait_until(
+        lambda: apart.rows("SELECT 1 FROM runs_turn WHERE status = 'open'"), 60, "a turn to be under way"
+    )
     life.interrupt()
     assert "1 run goes on where it stood, next time: agentdash serve" in life.output
     assert "Traceback" not in life.output

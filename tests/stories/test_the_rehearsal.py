@@ -1,4 +1,4 @@
-"""The demo is a real piece of work: a real folder, real commands, and a window that is worked on by the engine's counting."""
+"""The demo is a real piece of work: a real folder, real commands, and a window worked on by the engine's counting."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def test_the_shop_is_red_before_and_green_after(finished: Run, tmp_path: Path) -
 
 
 def outcome_of(folder: Path) -> int:
-    return subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, timeout=120).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, timeout=120
+    ).returncode
 
 
 def test_at_24_000_tokens_clearings_and_compactions_come_about_by_themselves(finished: Run) -> None:

@@ -56,7 +56,9 @@ class Wire:
 
     def turns(self, slug: str) -> dict[int, bytes]:
         """The last body of each turn of a run; summaries are no turns."""
-        return {one.turn: one.body for one in self.sent if one.place.startswith(f"{slug}:") and not one.is_summary}
+        return {
+            one.turn: one.body for one in self.sent if one.place.startswith(f"{slug}:") and not one.is_summary
+        }
 
     def around(self, answer: Answering) -> Answering:
         """The transport's method with the story's ear beside it."""
