@@ -2,6 +2,7 @@
 import { add, addEdit, domainEnd, empty, indexOf, kilo, load, percent, projection } from "./chart_data.js";
 import { draw, palette } from "./chart_draw.js";
 import { Over } from "./chart_over.js";
+import { renew } from "./part.js";
 import { go, last, over, page, view } from "./state.js";
 
 const plot = document.getElementById("plot");
@@ -145,7 +146,7 @@ export function toggleTable() {
 
 function loadTable() {
   clearTimeout(tableTimer);
-  window.htmx.ajax("GET", page.dataset.tableUrl, { target: "#chart-table", swap: "innerHTML" });
+  renew(document.getElementById("chart-table"), page.dataset.tableUrl);
 }
 
 // One turn to the left or right of the one looked at, or the next fold in a direction.

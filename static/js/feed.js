@@ -1,4 +1,5 @@
 // The turn feed: follows the tail while the reader is there, and otherwise leaves everything where it is.
+import { renew } from "./part.js";
 import { announce, go, page, query, view } from "./state.js";
 import { finish, grow } from "./typing.js";
 
@@ -83,14 +84,12 @@ async function turned() {
   document.getElementById("feed-question").textContent = view.turn === null ? "in the window?" : `in the window at ${view.turn}?`;
   const turn = view.turn;
   const unfinished = turn === null ? [] : newestTurn();
-  const arrivedMeanwhile = [];
-  const keep = ({ detail }) => detail.target === scroll && arrivedMeanwhile.push(...newestTurn());
-  document.addEventListener("htmx:beforeSwap", keep);
-  await window.htmx.ajax("GET", page.dataset.feedUrl + query(["turn"]), { target: "#feed-scroll", swap: "innerHTML" });
-  document.removeEventListener("htmx:beforeSwap", keep);
+  let arrived = [];
+  const drawn = await renew(scroll, page.dataset.feedUrl + query(["turn"]), () => (arrived = newestTurn()));
+  if (!drawn) return undefined;
   if (turn === null) {
-    const drawn = Number(document.getElementById("feed-live").dataset.seq);
-    document.getElementById("feed-rows").append(...arrivedMeanwhile.filter((row) => Number(row.dataset.seq) > drawn));
+    const seq = Number(document.getElementById("feed-live").dataset.seq);
+    document.getElementById("feed-rows").append(...arrived.filter((row) => Number(row.dataset.seq) > seq));
     return toEnd();
   }
   // While the past is looked at, the present goes on out of sight: its rows need a place to land in.

@@ -1,5 +1,6 @@
 // The inspector: tabs, its width, the window's map and list side by side, and a new look when the run moved on.
 import { find } from "./feed.js";
+import { renew } from "./part.js";
 import { go, page, query, view } from "./state.js";
 
 const SETTLE = 350;
@@ -15,10 +16,10 @@ function scroller() {
 export async function load({ keep = false } = {}) {
   clearTimeout(timer);
   timer = 0;
-  const was = keep ? scroller()?.scrollTop ?? 0 : 0;
-  const url = page.dataset.inspectorUrl + query();
-  await window.htmx.ajax("GET", url, { target: "#panel", swap: "innerHTML" });
-  if (was && scroller()) scroller().scrollTop = was;
+  let was = 0;
+  const remember = () => (was = keep ? scroller()?.scrollTop ?? 0 : 0);
+  const drawn = await renew(panel, page.dataset.inspectorUrl + query(), remember);
+  if (drawn && was && scroller()) scroller().scrollTop = was;
 }
 
 function pick(tab, focus = false) {

@@ -28,6 +28,18 @@ def test_the_arrows_walk_through_the_turns_and_end_is_live(finished: Run, house:
     expect(ada.locator("#past")).to_be_hidden()
 
 
+def test_keys_in_one_breath_lead_where_the_last_one_leads(finished: Run, house: LiveHouse) -> None:
+    """Home, End, Home, End: the feed, the list of the window and the address all show the present."""
+    ada = house.page(path(finished))
+    expect(ada.locator("#panel")).to_contain_text(f"As of turn {finished.turn_no}")
+    for key in ("Home", "End", "Home", "End"):
+        ada.keyboard.press(key)
+    expect(ada.locator("#feed-live")).to_be_visible()
+    expect(ada.locator(f'#feed-rows [data-turn="{finished.turn_no}"]').first).to_be_in_viewport()
+    expect(ada.locator("#panel")).to_contain_text(f"As of turn {finished.turn_no}")
+    expect(ada).to_have_url(house.address + path(finished))
+
+
 def test_brackets_jump_between_compactions_and_escape_leads_back(finished: Run, house: LiveHouse) -> None:
     ada = house.page(path(finished))
     expect(ada.locator("#plot .flag").first).to_be_visible()
