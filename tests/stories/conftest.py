@@ -54,7 +54,12 @@ def promises(db: None, proven: set[str]) -> Iterator[None]:
 
 def nobody_watches() -> None:
     """The thread that hears what cannot wait has left; else it would go on looking into this story's database."""
-    wait_until(lambda: watch._thread is None, what="the watcher to leave")
+
+    def left() -> bool:
+        watch._wake.set()
+        return watch._thread is None
+
+    wait_until(left, what="the watcher to leave")
 
 
 def keep_promises(run: Run) -> None:

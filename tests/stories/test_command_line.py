@@ -140,7 +140,9 @@ def test_search_and_verify_answer_from_the_archive(serving: House, done: Said) -
 
 def test_orders_reach_a_run_of_the_server_and_each_has_one_answer(serving: House) -> None:
     """Handed to the server that is there; pause, step, say, resume, stop: each answered by the run's owner."""
-    begun = command(serving, "run", "Find it", "--llm", "rehearsal", "--policy", "demo", "--json").json
+    begun = command(
+        serving, "run", "Find it", "--llm", "rehearsal", "--policy", "demo", "--pace", "fast", "--json"
+    ).json
     assert set(begun) == {"run", "url", "state"}
     slug = begun["run"]
     orders = {

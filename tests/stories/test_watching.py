@@ -70,7 +70,9 @@ def test_who_comes_back_from_the_past_misses_nothing_and_sees_nothing_twice(hous
     """Blas looks at an early turn while the run goes on, comes back in the middle of it, and stays to the end."""
     run = begin("rehearsal/job-40")
     blas = house.page(path(run))
-    until_turn(run, 3)
+    wait_until(
+        lambda: int(blas.locator("#vitals").get_attribute("data-turn") or 0) >= 3, what="turn 3 on the page"
+    )
     for _ in range(3):
         blas.keyboard.press("Home")
         expect(blas.locator("#past")).to_be_visible()
