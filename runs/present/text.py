@@ -114,6 +114,12 @@ def _link_close(renderer: RendererHTML, tokens: list[Token], index: int, options
     return "</a>"
 
 
+def gist(value: str) -> str:
+    """The first words of a summary below its headings: what "## Goal" stands over."""
+    below = [line.lstrip("-*> ") for line in value.splitlines() if not line.startswith("#")]
+    return first_words("\n".join(below)) or first_words(value)
+
+
 def sentence(words: str) -> str:
     """Words of somebody else with a full stop, so that ours can follow them."""
     said = words.rstrip()

@@ -23,6 +23,7 @@ register.filter("ratio", numbers.ratio)
 register.filter("plain", text.plain)
 register.filter("prose", text.prose)
 register.filter("first_words", text.first_words)
+register.filter("gist", text.gist)
 register.filter("sentence", text.sentence)
 
 

@@ -143,3 +143,20 @@ def test_the_log_says_what_was_decided_and_what_was_not(finished: Run, house: Li
     ada = house.page(path(finished, "?tab=log"))
     expect(ada.locator("#panel")).to_contain_text("none fired")
     assert happened(finished, "window.checked")
+
+
+def test_nothing_of_the_past_is_cut_off_at_the_edge(finished: Run, house: LiveHouse) -> None:
+    """The list of the window fits beside the feed, on a laptop as on a large screen."""
+    for width in (1440, 1180):
+        ada = house.page(path(finished, "?turn=20"), viewport={"width": width, "height": 800})
+        expect(ada.locator("#entries")).to_be_visible()
+        shown = ada.locator("#panel :is(li, .num, button, .panel-foot a)")
+        rights = shown.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
+        assert max(rights) <= width
+
+
+def test_each_episode_says_in_its_first_words_what_it_holds(finished: Run, house: LiveHouse) -> None:
+    ada = house.page(path(finished, "?tab=episodes"))
+    for summary in ada.locator("#panel .summary-text > summary").all_text_contents():
+        assert summary
+        assert not summary.startswith("#")
