@@ -35,19 +35,11 @@ def test_a_run_that_is_killed_again_and_again_does_every_errand_at_most_once(
         "run"
     ]
     for moment in moments:
-        wait_until(
-            lambda at=moment: last_seq(either) >= at or gave_up(either),
-            120,
-            f"event {moment}: {standing(either)}",
-        )
+        reach(either, moment)
         while gave_up(either):
             retried += 1
             either.ask("resume", slug)
-            wait_until(
-                lambda at=moment: last_seq(either) >= at or gave_up(either),
-                120,
-                f"event {moment}: {standing(either)}",
-            )
+            reach(either, moment)
         life.kill()
         term = either.one("SELECT term FROM runs_run")
         life = either.start()
@@ -91,9 +83,17 @@ def test_a_run_that_is_killed_again_and_again_does_every_errand_at_most_once(
     report("A12", {"kills": KILLS, "resumed_s_max": round(max(resumed), 2)}, late)
 
 
+def reach(house: House, moment: int) -> None:
+    """The run has come so far, or given up; a wait in vain tells where it stands and what its process does."""
+    wait_until(
+        lambda: last_seq(house) >= moment or gave_up(house), 120, lambda: f"event {moment}: {standing(house)}"
+    )
+
+
 def standing(house: House) -> str:
-    """Where the run stood when the wait began, for the sentence of a wait in vain."""
-    return str(house.rows("SELECT state, reason, turn_no, next_seq, crash_streak, lease_owner FROM runs_run"))
+    """The run's row, and the end of what its newest process printed."""
+    row = house.rows("SELECT state, reason, turn_no, next_seq, crash_streak, lease_owner FROM runs_run")
+    return f"{row}\n{house.lives[-1].output[-3000:]}"
 
 
 def gave_up(house: House) -> bool:
