@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,8 @@ from runs.engine.tokens import picture_size
 
 from .ground import all_blocks, blocks_of
 from .measures import MEASURES
-from .operations import Check, Outcome, asked_bodies
+from .more import MORE
+from .operations import Check, Outcome, asked_bodies, plain
 from .structure import problems
 
 
@@ -60,12 +60,8 @@ def _user_texts(outcome: Outcome, rest: str) -> str:
 
 
 def _error(outcome: Outcome, rest: str) -> str:
-    wanted = _plain(rest)
-    return "" if any(wanted in _plain(why) for why in outcome.failures) else f"reported: {outcome.failures}"
-
-
-def _plain(words: str) -> str:
-    return re.sub(r"[\W_]+", "", words).casefold()
+    wanted = plain(rest)
+    return "" if any(wanted in plain(why) for why in outcome.failures) else f"reported: {outcome.failures}"
 
 
 def _summary_valid(outcome: Outcome, rest: str) -> str:
@@ -182,4 +178,5 @@ WORDS: dict[str, Check] = {
     "images_le_20_or_max_px_2000": _few_pictures,
     "no_loop": _no_loop,
     **MEASURES,
+    **MORE,
 }

@@ -54,12 +54,19 @@ class CannedLlm:
 
 @dataclass(slots=True)
 class Ground:
+    """`prefixes`: what was sent at each step of a case; `paused`, `error`: why the run did not go on; `said`: what
+    else was told; `configs`: where the trigger lies, by the name of a configuration."""
+
     desk: Desk
     llm: CannedLlm
     events: list[Event] = field(default_factory=list)
     prefixes: list[Any] = field(default_factory=list)
     stored: list[bytes] = field(default_factory=list)
     paused: str = ""
+    error: str = ""
+    said: list[str] = field(default_factory=list)
+    configs: dict[str, int] = field(default_factory=dict)
+    ran: list[str] = field(default_factory=list)
 
     def append(self, role: Role, author: Author, kind: Kind, content: Sequence[Block]) -> None:
         """One more message, in archive and window."""
@@ -84,9 +91,10 @@ class Ground:
         return technique
 
     def request(self, turn: int = 1) -> dict[str, Any]:
-        """The body that would be sent now."""
+        """The body that would be sent now; what had to be repaired is told."""
         desk = self.desk
         rendered = desk.renderer.render(desk.frame, desk.window.entries, desk.window.calls(), turn)
+        self.said += [line for line in rendered.repairs if line not in self.said]
         body: dict[str, Any] = json.loads(rendered.request.body)
         return body
 
@@ -98,7 +106,10 @@ def lay(
     archived = archive_of(messages)
     window = int(params.get("window") or WINDOW)
     context = int(params.get("summariser_window") or window + MAX_TOKENS)
-    capability = Capability(llm="canned", context=context, max_output=MAX_TOKENS, price=price(5, 25))
+    thinking = str(params.get("thinking") or "none")
+    capability = Capability(
+        llm="canned", context=context, max_output=MAX_TOKENS, thinking=thinking, price=price(5, 25)
+    )
     llm = CannedLlm(
         capability, replies or [params.get("summary_reply") or SUMMARY], params.get("summary_error")
     )

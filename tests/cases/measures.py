@@ -15,7 +15,7 @@ from runs.engine.ports import Cancel, ToolContext
 from runs.engine.tools.files import ReadFile
 
 from .ground import all_blocks, blocks_of
-from .operations import Check, Outcome, asked_bodies, billed, cost_usd, edits
+from .operations import Check, Outcome, asked_bodies, billed, cost_usd, edits, plain
 
 
 def _summary_calls(outcome: Outcome, rest: str) -> str:
@@ -142,7 +142,8 @@ def _cost_approx(outcome: Outcome, rest: str) -> str:
 
 
 def _paused(outcome: Outcome, rest: str) -> str:
-    return "" if outcome.ground.paused == rest else f"paused for {outcome.ground.paused or 'nothing'}"
+    held = outcome.ground.paused
+    return "" if held and plain(rest) in plain(held) else f"paused for {held or 'nothing'}"
 
 
 def _tools_stable(outcome: Outcome, rest: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ from runs.engine.messages import Author, Kind, Role, canonical, clean, text
 from runs.engine.middleware.base import Asked
 from runs.engine.window.versions import Window
 
+from . import walking
 from .ground import Ground, lay, usage_of
 
 Operation = Callable[[Ground, Mapping[str, Any]], None]
@@ -28,6 +30,9 @@ class Outcome:
     ground: Ground
     before: list[dict[str, Any]]
     body: dict[str, Any]
+    again: Callable[[], None]
+    """The operation once more."""
+
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -58,8 +63,17 @@ def _outcome(
     ground = lay(messages, params, replies)
     run(ground, params)
     failed = [event.why for event in ground.events if isinstance(event, CompactionFailed)]
+    failed += [ground.error] if ground.error else []
     body = ground.request() if messages else {"messages": []}
-    return Outcome(params=params, given=messages, ground=ground, before=before, body=body, failures=failed)
+    return Outcome(
+        params=params,
+        given=messages,
+        ground=ground,
+        before=before,
+        body=body,
+        again=lambda: run(ground, params),
+        failures=failed,
+    )
 
 
 def _compact(ground: Ground, params: Mapping[str, Any]) -> None:
@@ -72,6 +86,10 @@ def _clear_results(ground: Ground, params: Mapping[str, Any]) -> None:
     if ground.desk.read().tokens < params["trigger_tokens"]:
         return
     ground.take(technique.clear(Asked(trigger=Trigger.AUTO, keep=params["keep"])))
+
+
+def _clear_thinking(ground: Ground, params: Mapping[str, Any]) -> None:
+    ground.take(ground.technique("clear_thinking").clear(Asked(keep=params.get("keep_turns", 1))))
 
 
 def _nothing(ground: Ground, params: Mapping[str, Any]) -> None:
@@ -154,7 +172,9 @@ def _store_and_build(ground: Ground, params: Mapping[str, Any]) -> None:
 OPERATIONS: dict[str, Operation] = {
     "agent_step": _agent_step,
     "build_request": _nothing,
+    "cache_marks": walking.cache_marks,
     "clear_sequence": _clear_sequence,
+    "clear_thinking": _clear_thinking,
     "clear_tool_results": _clear_results,
     "compact": _compact,
     "compact_repeat": _compact_repeat,
@@ -166,8 +186,16 @@ OPERATIONS: dict[str, Operation] = {
     "prefix_stability": _prefix_stability,
     "reduce": _reduce,
     "resume": _nothing,
+    "run": walking.run,
+    "storage": walking.storage,
     "store_and_build": _store_and_build,
+    "trigger": walking.trigger,
 }
+
+
+def plain(words: str) -> str:
+    """Without spaces, signs and capitals: a refusal may be spelled in any way."""
+    return re.sub(r"[\W_]+", "", words).casefold()
 
 
 def edits(outcome: Outcome) -> list[WindowEdited]:

@@ -49,6 +49,12 @@ class ClearPolicy(Section):
     exclude: tuple[str, ...]
 
 
+class ClearThinkingPolicy(Section):
+    at: Share
+    keep: Count
+    frees: Share
+
+
 class CompactPolicy(Section):
     at: Share
     keep: Share
@@ -103,6 +109,7 @@ class Policy(Section):
     window: WindowPolicy
     offload: OffloadPolicy
     clear: ClearPolicy
+    clear_thinking: ClearThinkingPolicy
     compact: CompactPolicy
     episode: EpisodePolicy
     notes: NotesPolicy
