@@ -60,6 +60,10 @@ class PubSubLayer(RedisPubSubChannelLayer):
     """Redis' pub/sub. While Redis is away pages may come and stay: they read the database every few seconds, and hear
     bells again once they acknowledge after its return."""
 
+    loop = None
+    """Bells go out from a loop of their own. Without this line the question would fall through to __getattr__, which
+    fails in a thread that has no loop: no bell of a worker would ever ring."""
+
     def __getattr__(self, name: str) -> Any:
         call = super().__getattr__(name)
         return partial(_borne, call) if name in ("group_add", "group_discard") else call

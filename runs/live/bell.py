@@ -95,10 +95,10 @@ def _post(act: Callable[[Tower], None]) -> None:
     layer = get_channel_layer()
     if layer is None:
         return
+    loop = _loop(layer)
+    with _lock:
+        tower = _towers.get(loop) or _towers.setdefault(loop, Tower(loop, layer.group_send))
     try:
-        loop = _loop(layer)
-        with _lock:
-            tower = _towers.get(loop) or _towers.setdefault(loop, Tower(loop, layer.group_send))
         loop.call_soon_threadsafe(act, tower)
     except RuntimeError:  # the server's loop closed just now: nobody hears it
         log.debug("bell after closing time")

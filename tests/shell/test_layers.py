@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from channels.layers import get_channel_layer
 
-from agentdash.layers import HopLayer
+from agentdash.layers import HopLayer, PubSubLayer
+from runs.live import bell
+from tests.conftest import wait_until
 
 
 @pytest.fixture
@@ -70,3 +74,17 @@ def test_after_the_server_has_stopped_a_message_is_dropped_and_nobody_hangs() ->
 
 def test_before_there_is_a_server_sending_is_harmless() -> None:
     asyncio.run(HopLayer().group_send("run.1", {"type": "poke"}))
+
+
+def test_a_worker_whose_layer_is_redis_rings_from_a_loop_of_its_own(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its slices are threads without a loop, and the layer must not ask them for one."""
+    redis = {"BACKEND": "agentdash.layers.PubSubLayer", "CONFIG": {"hosts": ["redis://127.0.0.1:1/0"]}}
+    settings.CHANNEL_LAYERS = {"default": redis}
+    layer = get_channel_layer()
+    assert isinstance(layer, PubSubLayer)
+    rung: list[tuple[int, int]] = []
+    monkeypatch.setattr(bell.Tower, "poke", lambda _, run_id, seq: rung.append((run_id, seq)))
+    bell.ring(7, 12)
+    wait_until(lambda: rung == [(7, 12)], what="the bell to ring")
