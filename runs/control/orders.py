@@ -15,6 +15,7 @@ from runs import tasks
 from runs.live import bell
 from runs.models import Order, Run
 from runs.store import approvals, archive, orders, queries, sql
+from runs.store.transitions import Cell, When
 
 from .args import checked
 from .invalid import Invalid
@@ -87,7 +88,7 @@ def _insert(made: Order) -> Order:
 
 def _standing(run: Run, made: Order) -> tuple[str, str]:
     """Pending, unless the run's state, the screen, or somebody who was faster says otherwise."""
-    why = orders.refusal(run.state, made.kind, run.reason)
+    why = _cell(run, made).why
     if why and (said := approvals.already(run.pk, made.kind, made.args)):
         return "merged", said
     if not why and made.kind in orders.TIED_TO_SCREEN:
@@ -123,6 +124,12 @@ def _same(known: Order, run: Run, kind: str) -> Order:
 def _told(made: Order) -> Order:
     """A pending order says what it waits for; the word is for whoever asked, and is not stored."""
     if made.state == "pending" and not made.reason:
-        owned = queries.is_owned(made.run)
-        made.reason = "applies after this turn" if owned else "waiting for a worker"
+        run = Run.objects.get(pk=made.run_id)
+        when = _cell(run, made).when
+        waits = when is When.CLOSE or queries.is_owned(run)
+        made.reason = f"applies {when}" if waits else "waiting for a worker"
     return made
+
+
+def _cell(run: Run, made: Order) -> Cell:
+    return orders.where(run).takes(made.kind, str(made.args.get("how", "")))

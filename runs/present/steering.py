@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from runs.models import ENDED, Edit, Order, Run
-from runs.store.orders import WAITING_FOR
+from runs.store import orders
+from runs.store.transitions import When, Where
 
 from . import numbers, status
 from .text import first_words
@@ -26,7 +27,9 @@ ICONS = {
     "edit": "pencil",
     "answer": "hand",
 }
-ANSWER_FIRST = "A call waits for your word. The window is worked on between turns."
+RULES = {"steer": "at the next safe point, after this reply", "interrupt": "at once, the reply is cut"}
+"""What a message says instead of the table's words while the llm answers."""
+
 SAYS = {"steer": "Steer", "queue": "Queued", "interrupt": "Interrupt"}
 DONE = {
     "pause": "Paused",
@@ -80,19 +83,29 @@ class Answer:
 
 def controls(run: Run) -> Controls:
     over = f"The run is {run.state}." if run.state in ENDED else ""
-    held = run.state == "waiting" and status.reason(run.reason)[0] in WAITING_FOR
+    here = Where(state=run.state, reason=run.reason)
     resume = {"paused": "Resume", "waiting": "Resume", "failed": "Retry"}.get(run.state, "")
     if run.state == "waiting" and run.reason.startswith("llm"):
         resume = "Retry"
-    elif held:
+    elif status.status(run).is_about_a_call:
         resume = ""
     return Controls(
         resume=resume,
         pause_off=over,
-        step_off="" if run.state == "paused" else "Works while the run is paused.",
+        step_off="Works while the run is paused." if here.takes("step").why else "",
         stop_off=over,
-        window_off=over or (ANSWER_FIRST if held else ""),
+        window_off=over,
     )
+
+
+def applied_when(run: Run, kind: str) -> str:
+    """The foot of a dialog: when the run would take this order on its window."""
+    when = orders.where(run).takes(kind).when
+    if when is When.CLOSE:
+        return "A call of this turn waits for your word. This is applied when the turn closes."
+    if when is When.TURN:
+        return "The run goes on until this turn is done. This is applied then."
+    return "Applied as soon as a worker has the run."
 
 
 def chips(run: Run) -> list[Chip]:
@@ -109,14 +122,14 @@ def _chip(order: Order, run: Run) -> Chip:
 
 
 def _rule(kind: str, how: str, run: Run) -> str:
+    when = orders.where(run).takes(kind, how).when
+    if when is When.CLOSE:
+        return when
     if run.state == "ready" or (run.state == "running" and not run.lease_owner):
         return "waits for a worker"
-    if run.state != "running":
-        return "when the run stops" if how == "queue" and run.state in ("paused", "waiting") else "at once"
-    if kind == "say":
-        rules = {"queue": "when the run stops", "interrupt": "at once, the reply is cut"}
-        return rules.get(how, "at the next safe point, after this reply")
-    return {"stop_now": "at once", "resume": "at once", "step": "at once"}.get(kind, "after this turn")
+    if run.state == "running" and kind == "say":
+        return RULES.get(how, when)
+    return "at once" if when is When.NEVER else when
 
 
 def answer(run: Run, order_id: int, data: Mapping[str, Any]) -> Answer | None:

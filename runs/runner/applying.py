@@ -11,13 +11,13 @@ from runs.engine.middleware.base import Asked as EditAsked
 from runs.store import orders
 from runs.store.archive import OrderAnswer, StateChange
 from runs.store.orders import ON_A_CALL, Asked
+from runs.store.transitions import When, Where
 
-from .applied import Applied, done, refused
+from .applied import Applied, done, merged, refused
 from .deciding import decide, not_taken
 
 WORKING = ("ready", "running")
 ENDED = ("done", "failed", "stopped")
-ON_THE_WINDOW = ("say", "compact", "clear")
 
 STOPPED = "Skipped: the run was stopped."
 INSTEAD = (
@@ -25,25 +25,15 @@ INSTEAD = (
 )
 
 
-def apply(agent: Agent, asked: Asked, state: str, reason: str = "") -> Iterator[Applied]:
-    """Apply one order to a run in `state`, which may have changed since it was given. The last one answers."""
-    why = orders.refusal(state, asked.kind, reason) or _mid_turn(agent, asked, state)
-    if why:
-        yield not_taken(agent, asked, why)
+def apply(agent: Agent, asked: Asked, here: Where) -> Iterator[Applied]:
+    """Apply one order to a run that stands here, which may not be where it was given. The last one answers."""
+    cell = asked.met(here)
+    if cell.when is When.NEVER:
+        yield not_taken(agent, asked, cell.why)
+    elif said := orders.overtaken(asked):
+        yield merged(asked, said)
     else:
-        yield from _VERBS[asked.kind](agent, asked, state)
-
-
-def waits(asked: Asked, state: str, mid_turn: bool = False) -> bool:
-    """A queued message is read when the run stops by itself, not before; and while a run works on a turn that an
-    earlier worker left, what touches the window waits for the turn's end."""
-    queued = asked.kind == "say" and asked.args.get("how") == "queue"
-    return state in WORKING and (queued or (mid_turn and asked.kind in ON_THE_WINDOW))
-
-
-def _mid_turn(agent: Agent, asked: Asked, state: str) -> str:
-    """A window is worked on when every call of it is answered, never before."""
-    return orders.MID_TURN if agent.open and asked.kind in ("compact", "clear") else ""
+        yield from _VERBS[asked.kind](agent, asked, here.state)
 
 
 def _stop(agent: Agent, asked: Asked, state: str) -> Iterator[Applied]:

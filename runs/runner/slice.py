@@ -28,6 +28,7 @@ from runs.store import archive, late, lease, orders, reserve
 from runs.store.archive import OrderAnswer, StateChange
 from runs.store.lease import Claim, Fenced
 from runs.store.resume import Standing, standing
+from runs.store.transitions import When, Where
 
 from . import applying, away, crash
 from .taking_up import lost_attempt, take_up
@@ -51,7 +52,7 @@ def advance(run_id: int) -> bool:
             return False
         with watch.holding(run_id):
             again = _walk(claim)
-        return again or _is_asked(run_id)
+        return again or bool(orders.due(run_id))  # an order may have come while the slice ended
     except away.TROUBLE as error:  # nothing was begun, or it was handed back; the sweeper looks again
         log.warning("run %s: the database does not answer: %s", run_id, error)
         return False
@@ -90,7 +91,7 @@ def _claim(run_id: int) -> Claim | None:
     if watch.leaving or watch.holds(run_id):
         return None
     claim = lease.claim(run_id, owner())
-    if claim is None and orders.pending(run_id):
+    if claim is None and orders.due(run_id):
         claim = lease.claim(run_id, owner(), any_state=True)
     return claim
 
@@ -99,11 +100,6 @@ def _give_connection() -> None:
     """To the pool of a server's connections; one to a file stays open, it is in nobody's way."""
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
         connection.close()
-
-
-def _is_asked(run_id: int) -> bool:
-    """An order came while the slice ended; a queued message waits for the run to stop by itself."""
-    return any(not applying.waits(asked, "running") for asked in orders.pending(run_id))
 
 
 class Slice:
@@ -206,7 +202,8 @@ class Slice:
 
     def _read_queue(self) -> bool:
         """Messages that were queued for the moment the run stops by itself: they make it go on."""
-        queued = [asked for asked in orders.pending(self.claim.run_id) if applying.waits(asked, self.state)]
+        here = self._here()
+        queued = [asked for asked in orders.pending(self.claim.run_id) if asked.met(here).when is When.STOP]
         for asked in queued:
             self._apply(asked)
         return bool(queued)
@@ -219,12 +216,15 @@ class Slice:
     def _next_order(self) -> orders.Asked | None:
         if self.agent.desk.cancel.reason in (LEAVING, FENCED):
             return None
-        waiting, mid_turn = orders.pending(self.claim.run_id), self.agent.open is not None
-        return next((one for one in waiting if not applying.waits(one, self.state, mid_turn)), None)
+        here = self._here()
+        return next((one for one in orders.pending(self.claim.run_id) if not one.waits(here)), None)
+
+    def _here(self) -> Where:
+        return Where(state=self.state, reason=self.reason, in_turn=self.agent.open is not None)
 
     def _apply(self, asked: orders.Asked) -> None:
         try:
-            for step in applying.apply(self.agent, asked, self.state, self.reason):
+            for step in applying.apply(self.agent, asked, self._here()):
                 answers = [step.answer] if step.answer else []
                 self.store(*step.events, answers=answers, state=step.state)
         except EngineError as error:

@@ -54,5 +54,10 @@ class Warm:
             while len(self._left) > MOST:
                 self._left.popitem(last=False)
 
+    def forget(self) -> None:
+        """All of them: for tests that turn the archive back."""
+        with self._lock:
+            self._left.clear()
+
 
 warm = Warm()

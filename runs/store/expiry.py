@@ -1,13 +1,17 @@
-"""Orders that nobody will answer any more: given to a run that no worker has looked at for a quarter of an hour."""
+"""Orders that nobody will answer any more: given to a run that no worker has looked at for a quarter of an hour.
+
+An order that waits for a person's word on a call is none of these, however long the person takes.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from runs.models import Event, Order
+from runs.models import Event, Order, Run
 
-from . import archive, lease, sql
+from . import archive, lease, orders, sql
 from .archive import OrderAnswer
+from .transitions import When
 
 DEAD_MINUTES = 15
 WHY = f"no worker took the run up within {DEAD_MINUTES} minutes. Start one, then ask again"
@@ -31,14 +35,19 @@ def _last_event_at(run_id: int) -> datetime:
 
 def _expire(run_id: int, owner: str) -> list[int]:
     """By the owner's own path: whoever claims the run may answer."""
-    claim = lease.claim(run_id, owner, any_state=True)
+    waiting = _left_lying(run_id)
+    claim = lease.claim(run_id, owner, any_state=True) if waiting else None
     if claim is None:
         return []
     try:
-        waiting = list(Order.objects.filter(run_id=run_id, state="pending").values_list("pk", flat=True))
         archive.append(
             claim, answers=[OrderAnswer(order_id=pk, state="expired", reason=WHY) for pk in waiting]
         )
     finally:
         lease.release(claim)
     return waiting
+
+
+def _left_lying(run_id: int) -> list[int]:
+    here = orders.where(Run.objects.get(pk=run_id))
+    return [asked.id for asked in orders.pending(run_id) if asked.met(here).when is not When.CLOSE]

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 
 from . import chain, sql
+from .transitions import ON_THE_WINDOW
 
 WORKABLE = ("ready", "running")
 
@@ -151,12 +152,18 @@ def take_over_all() -> list[int]:
 
 
 def waiting_runs(most: int = 50) -> list[int]:
-    """Runs that nobody holds and that have something to do: a turn to take, or an order to answer."""
+    """Runs that nobody holds and that have something to do: a turn to take, or an order to answer now. An order that
+    waits for an open turn of an idle run is not such: it would be rung for until a person answers the call."""
+    kinds = sorted(ON_THE_WINDOW)
     found = sql.rows(
-        f"""SELECT id FROM runs_run WHERE (lease_until_ms IS NULL OR lease_until_ms < {sql.now_expression()})
+        f"""SELECT id FROM runs_run r WHERE (lease_until_ms IS NULL OR lease_until_ms < {sql.now_expression()})
             AND (state IN ('ready', 'running')
-                 OR EXISTS (SELECT 1 FROM runs_order o WHERE o.run_id = runs_run.id AND o.state = 'pending'))
+                 OR EXISTS (SELECT 1 FROM runs_order o WHERE o.run_id = r.id AND o.state = 'pending'
+                            AND NOT (o.kind IN ({", ".join(["%s"] * len(kinds))})
+                                     AND r.state IN ('waiting', 'paused')
+                                     AND EXISTS (SELECT 1 FROM runs_turn t
+                                                 WHERE t.run_id = r.id AND t.status = 'answered'))))
             ORDER BY id LIMIT %s""",
-        [most],
+        [*kinds, most],
     )
     return [row[0] for row in found]

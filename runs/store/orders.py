@@ -1,4 +1,4 @@
-"""Orders: what is pending, in the order in which it applies, and which state of a run takes which order."""
+"""Orders: what is pending, in the order in which it applies, and what of it can be answered now."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from runs.models import Event, Order, State
+from runs.models import Event, Order, Run, State, Turn
 
-from .approvals import KINDS as ON_A_CALL
 from .archive import OrderAnswer
+from .transitions import KINDS, ON_A_CALL, ON_THE_WINDOW, Cell, When, Where
 
 __all__ = [
-    "ALLOWED",
     "AT_BOUNDARY",
     "KINDS",
     "ON_A_CALL",
-    "WAITING_FOR",
     "Asked",
     "OrderAnswer",
+    "due",
     "outdated",
+    "overtaken",
     "pending",
-    "refusal",
     "stop_now_asked",
+    "where",
 ]
 
 AT_BOUNDARY = (
@@ -43,57 +43,16 @@ AT_BOUNDARY = (
 )
 """At a boundary orders apply by kind, in this order (reliability.md §3b), and within a kind as they came."""
 
-KINDS = ("pause", "resume", "step", "stop", "stop_now", "say", "compact", "clear", *ON_A_CALL)
 SINGLE_FLIGHT = ("compact", "clear", "pause", "stop")
 """Of these a run has at most one that waits: two people who press Compact want one compaction."""
 
-TIED_TO_SCREEN = ("compact", "clear")
+TIED_TO_SCREEN = ON_THE_WINDOW
 EDITED = {
     "compact": "compacted",
     "clear": "cleared",
     "clear_results": "cleared of old results",
     "undo": "set back",
 }
-
-
-NO_CALL = "no call waits for a word"
-MID_TURN = "a call waits for your word, and the window is worked on between turns: answer it first"
-PERMITS = "it is not allowed or refused: its outcome is unknown. Say done, again or leave"
-OUTCOMES = "its outcome is not unknown, it has not run: allow it, change it or refuse it"
-
-
-def _row(**refused: str) -> Mapping[str, str]:
-    return {kind: refused.get(kind, NO_CALL if kind in ON_A_CALL else "") for kind in KINDS}
-
-
-def _ended(state: str, *but: str) -> Mapping[str, str]:
-    why = f"the run is {state}: write to it and it goes on"
-    return {kind: "" if kind in ("say", *but) else why for kind in KINDS}
-
-
-_GOING = _row(
-    resume="the run is going on already",
-    step="only a paused run takes a step: pause it first",
-)
-_WAITING = {"step": "only a paused run takes a step, and this one is waiting: pause it first"}
-_HELD = {**_WAITING, "compact": MID_TURN, "clear": MID_TURN}
-
-ALLOWED: Mapping[State, Mapping[str, str]] = {
-    State.READY: _GOING,
-    State.RUNNING: _GOING,
-    State.WAITING: _row(**_WAITING),
-    State.PAUSED: _row(),
-    State.DONE: _ended("done"),
-    State.FAILED: _ended("failed", "resume"),
-    State.STOPPED: _ended("stopped"),
-}
-"""state × order → why it is refused, "" where it is taken (design.md §6)."""
-
-WAITING_FOR: Mapping[str, Mapping[str, str]] = {
-    "approval": _row(**_HELD, approve="", deny="", edit="", answer=OUTCOMES),
-    "unknown_outcome": _row(**_HELD, approve=PERMITS, deny=PERMITS, edit=PERMITS, answer=""),
-}
-"""What a run waits for × order: these two stand in the middle of a turn. For all else the row of the state holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +66,30 @@ class Asked:
     by: str
     at: datetime
     seen_seq: int | None = None
+
+    def met(self, here: Where) -> Cell:
+        """What becomes of it there."""
+        return here.takes(self.kind, str(self.args.get("how", "")))
+
+    def waits(self, here: Where) -> bool:
+        """Whether it stays pending there: nobody can answer it yet."""
+        return self.met(here).when in (When.CLOSE, When.STOP)
+
+
+def where(run: Run) -> Where:
+    """Where a run stands for whoever looks at it. One that works may be anywhere in its turn: that is no news."""
+    idle = run.state in (State.WAITING, State.PAUSED)
+    in_turn = idle and Turn.objects.filter(run=run, status="answered").exists()
+    return Where(state=run.state, reason=run.reason, in_turn=in_turn)
+
+
+def due(run_id: int) -> tuple[Asked, ...]:
+    """Those of the pending orders that a worker which takes the run now can answer."""
+    found = pending(run_id)
+    if not found:
+        return ()
+    here = where(Run.objects.only("state", "reason").get(pk=run_id))
+    return tuple(asked for asked in found if not asked.waits(here))
 
 
 def pending(run_id: int) -> tuple[Asked, ...]:
@@ -128,14 +111,6 @@ def stop_now_asked(run_ids: Sequence[int]) -> dict[int, Asked]:
     }
 
 
-def refusal(state: str, kind: str, reason: str = "") -> str:
-    """Why a run in that state, and for that reason, does not take that order, or ""."""
-    row = ALLOWED[State(state)]
-    if state == State.WAITING:
-        row = WAITING_FOR.get(reason.partition(":")[0], row)
-    return row.get(kind, f"agentdash knows no order {kind!r}")
-
-
 def outdated(run_id: int, seen_seq: int | None) -> str:
     """Why an order given on a screen that showed events up to `seen_seq` is refused, or "".
 
@@ -147,6 +122,18 @@ def outdated(run_id: int, seen_seq: int | None) -> str:
     for seq, data in edits.values_list("seq", "data"):
         if verb := EDITED.get(data["kind"]):
             return f"the window was {verb} at event {seq}"
+    return ""
+
+
+def overtaken(asked: Asked) -> str:
+    """The compaction that came about while this one waited, as a sentence, or "": one is enough for both."""
+    if asked.kind != "compact":
+        return ""
+    same = ("compact", "clear_results") if asked.args.get("method") == "clear" else ("compact",)
+    edits = Event.objects.filter(run_id=asked.run_id, kind="window.edited", at__gt=asked.at).order_by("-seq")
+    for seq, data in edits.values_list("seq", "data"):
+        if data["kind"] in same:
+            return f"the window was {EDITED[data['kind']]} at event {seq}, after this was asked"
     return ""
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from runs.models import Run
 from runs.present import dialogs as read
+from runs.present import steering
 
 from . import api
 
@@ -25,6 +26,7 @@ def compact(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         return _empty(request, run, "compact")
     more = {"found": found, "words": found.words, "table": json.dumps(found.table())}
+    more["applied"] = steering.applied_when(run, "compact")
     return _dialog(request, run, "compact", more)
 
 
@@ -35,7 +37,7 @@ def clear(request: HttpRequest, slug: str) -> HttpResponse:
     found = read.clear(run)
     if found is None:
         return _empty(request, run, "clear")
-    return _dialog(request, run, "clear", {"found": found})
+    return _dialog(request, run, "clear", {"found": found, "applied": steering.applied_when(run, "clear")})
 
 
 def _empty(request: HttpRequest, run: Run, name: str) -> HttpResponse:

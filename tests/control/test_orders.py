@@ -12,6 +12,7 @@ from runs import control, tasks
 from runs.models import Event, Order, Run, State
 from runs.store import archive, lease, orders
 from runs.store.archive import OrderAnswer, StateChange
+from runs.store.transitions import Where
 from tests.builders import a_person, a_run, an_order
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +27,8 @@ TAKES = {
     "stopped": "say",
 }
 WAITING_FOR = {
-    "approval": "pause resume stop stop_now say approve deny edit",
-    "unknown_outcome": "pause resume stop stop_now say answer",
+    "approval": f"{TAKES['waiting']} approve deny edit",
+    "unknown_outcome": f"{TAKES['waiting']} answer",
     "person": TAKES["waiting"],
     "children": TAKES["waiting"],
     "llm": TAKES["waiting"],
@@ -65,20 +66,20 @@ def test_every_state_takes_exactly_the_orders_of_the_table(state: str, kind: str
     assert (made.state == "pending") == taken
     assert made.state in ("pending", "rejected")
     if not taken:
-        assert made.reason == orders.refusal(state, kind)
+        assert made.reason == Where(state=state).takes(kind).why
         assert Order.objects.get(pk=made.pk).reason
 
 
 @pytest.mark.parametrize("kind", orders.KINDS)
 @pytest.mark.parametrize("waits_for", WAITING_FOR)
 def test_every_wait_takes_exactly_the_orders_of_the_table(waits_for: str, kind: str) -> None:
-    """In the middle of a turn the window is left alone, and a word on a call is taken only where one waits for it."""
+    """A word on a call is taken only where one waits for it."""
     reason = f"{waits_for}: because"
     made = control.order(a_person(), in_state("waiting", reason), kind, ARGS.get(kind, {}))
     taken = kind in WAITING_FOR[waits_for].split()
     assert made.state == ("pending" if taken else "rejected")
     assert made.reason
-    assert taken or made.reason == orders.refusal("waiting", kind, reason)
+    assert taken or made.reason == Where(state="waiting", reason=reason).takes(kind).why
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,7 @@ def test_a_rejected_order_is_answered_by_its_own_event() -> None:
 def test_a_pending_order_says_what_it_waits_for() -> None:
     owned, idle = a_run(turns=1, order=""), in_state("paused")
     assert control.order(a_person(), owned, "compact").reason == "applies after this turn"
+    assert control.order(a_person(), owned, "stop_now").reason == "applies at once"
     assert control.order(a_person(), idle, "compact").reason == "waiting for a worker"
     assert set(Order.objects.values_list("reason", flat=True)) == {""}
 

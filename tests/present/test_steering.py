@@ -40,10 +40,17 @@ def test_a_button_that_is_off_says_why() -> None:
     assert steering.controls(Run(state="running")).window_off == ""
 
 
-def test_the_window_is_left_alone_while_a_call_waits_for_a_word() -> None:
-    held = steering.controls(Run(state="waiting", reason="approval: run_command asks first."))
-    assert held.window_off == "A call waits for your word. The window is worked on between turns."
-    assert steering.controls(Run(state="waiting", reason="llm: 401")).window_off == ""
+def test_the_window_can_be_worked_on_while_a_call_waits_for_a_word() -> None:
+    held = Run(state="waiting", reason="approval: run_command asks first.")
+    assert steering.controls(held).window_off == ""
+
+
+def test_an_order_that_waits_for_a_call_says_so(scene: Scene) -> None:
+    _order(scene, "compact")
+    _order(scene, "stop")
+    Run.objects.filter(pk=scene.run.pk).update(state="waiting", reason="approval: x asks first.")
+    assert [chip.rule for chip in steering.chips(scene.fresh)] == ["when the open turn closes", "at once"]
+    assert steering.applied_when(scene.fresh, "clear").startswith("A call of this turn waits for your word.")
 
 
 def test_chips_say_when_an_order_is_applied(scene: Scene) -> None:

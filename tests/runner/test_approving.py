@@ -199,17 +199,6 @@ def test_a_pause_keeps_the_question_and_going_on_asks_again(waiting: Run, walk: 
     assert shown(waiting) == card
 
 
-def test_the_window_is_left_alone_in_the_middle_of_a_turn(waiting: Run, walk: Walk) -> None:
-    order = asked(waiting, "compact")
-    assert (order.state, "between turns" in order.reason) == ("rejected", True)
-    asked(waiting, "pause")
-    walk(waiting)
-    order = asked(waiting, "clear")
-    walk(waiting)
-    assert answered(order).state == "rejected"
-    assert "between turns" in order.reason
-
-
 def test_a_run_that_takes_steps_goes_on_taking_them(begin: Begin, walk: Walk, tmp_path: Path) -> None:
     policy = tmp_path / "asks.toml"
     policy.write_text('[approval]\ntools = ["write_file"]\n')

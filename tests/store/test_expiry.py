@@ -14,11 +14,14 @@ from tests.builders import a_run, an_order
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is sixteen minutes later."""
+def sixteen_minutes_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     real = sql.now
     monkeypatch.setattr(sql, "now", lambda: real() + timedelta(minutes=16))
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    sixteen_minutes_pass(monkeypatch)
 
 
 @pytest.fixture
@@ -48,3 +51,12 @@ def test_before_that_it_waits(run: Run) -> None:
 def test_a_run_that_somebody_holds_is_not_dead(run: Run, later: None) -> None:
     assert lease.claim(run.pk, "w1", any_state=True)
     assert expiry.expire_orders("sweeper") == []
+
+
+def test_what_waits_for_a_persons_word_on_a_call_does_not_expire(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Run.objects.filter(pk=run.pk).update(state="waiting", reason="approval: run_command asks first.")
+    an_order(run, "compact")
+    sixteen_minutes_pass(monkeypatch)
+    assert [Order.objects.get(pk=pk).kind for pk in expiry.expire_orders("sweeper")] == ["stop"]
