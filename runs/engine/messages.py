@@ -14,6 +14,8 @@ Block: TypeAlias = Mapping[str, Any]
 """One content block exactly as the Messages API writes it: {"type": "text", "text": …} and its siblings."""
 
 MAX_DEPTH = 100
+UNREADABLE = "unreadable_input"
+"""The only key of a call's input that was no JSON object: it holds what came instead. No tool takes it."""
 
 
 class Role(StrEnum):
@@ -104,19 +106,27 @@ def clean(value: Any, depth: int = 0) -> Any:
     """The gate for everything that comes from outside: NUL, lone surrogates, NaN and bottomless nesting.
 
     Postgres refuses NUL, UTF-8 refuses surrogates, JSON knows no NaN; each becomes its visible twin, so both
-    databases store the same. Clean values are returned as they are.
+    databases store the same. Clean values are returned as they are. A number comes as Postgres would write it:
+    else its hash would not fit what is read there.
     """
     if depth > MAX_DEPTH:
         return "[nested too deeply]"
     if isinstance(value, str):
         return _clean_text(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+    if isinstance(value, float):
+        return _clean_number(value)
     if isinstance(value, Mapping):
         return {_clean_text(str(key)): clean(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [clean(item, depth + 1) for item in value]
     return value
+
+
+def _clean_number(value: float) -> float | int | str:
+    """No negative zero, and no exponent where digits will do: 1e+16 is 10000000000000000."""
+    if not math.isfinite(value):
+        return str(value)
+    return int(value) if abs(value) >= 1e16 else value + 0.0
 
 
 def _clean_text(value: str) -> str:

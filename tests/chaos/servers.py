@@ -55,6 +55,7 @@ def ordinary_user() -> dict[str, Any]:
 class Postgres:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="agentdash-pg-")))
     port: int = field(default_factory=free_port)
+    options: str = ""
 
     def url(self, name: str = "postgres") -> str:
         return f"postgresql://agentdash@127.0.0.1:{self.port}/{name}"
@@ -72,7 +73,7 @@ class Postgres:
         return self.url(name)
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''"
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' {self.options}"
         self._run("pg_ctl", "-D", "data", "-w", "-t", "60", "-l", "log", "-o", options, "start")
 
     def stop(self) -> None:

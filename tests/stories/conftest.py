@@ -5,23 +5,21 @@ The cast: Ada owns the run, Blas watches in a browser of his own, Zoe has no lin
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connections
 
 from runs.engine.llm.rehearsal.transport import InProcess
 from runs.models import Edit, Run
 from runs.present import diff_page
 from runs.runner.watch import watch
 from runs.store.verify import verify
-from tests.conftest import point_to, wait_until
+from tests.conftest import wait_until
 from tests.living import LiveHouse
+from tests.twins import USUAL, Twins
 
 from .telling import begin, until
 from .wire import Wire
@@ -102,30 +100,29 @@ def listening() -> Iterator[Wire]:
 class Told:
     """The demo's whole work, done once: its database, and the body of each turn as the stand-in received it."""
 
-    database: Path
+    database: str
     bodies: Mapping[int, bytes]
 
 
 @pytest.fixture(scope="session")
-def told(template_database: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Told:
+def told(twins: Twins, django_db_blocker: Any) -> Told:
     from agentdash.embedded import running
 
-    path = tmp_path_factory.mktemp("told") / "told.sqlite3"
-    shutil.copyfile(template_database, path)
-    with django_db_blocker.unblock():
-        point_to(path)
+    with django_db_blocker.unblock(), (twin := twins.of(USUAL)).copy() as name:
         with listening() as wire, running():
             run = until(begin("rehearsal", policy="demo"), "done", seconds=240)
         nobody_watches()
-        connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        connections.close_all()
-    return Told(database=path, bodies=wire.turns(run.slug))
+        return Told(database=twin.keep(name), bodies=wire.turns(run.slug))
 
 
 @pytest.fixture
-def finished(told: Told, db: None, tmp_path: Path) -> Run:
-    """The demo's run after its end, in a copy of its own. Ask for it before `house`."""
-    path = tmp_path / "finished.sqlite3"
-    shutil.copyfile(told.database, path)
-    point_to(path)
+def source(request: pytest.FixtureRequest) -> str:
+    """Stories of a finished run begin where the demo's work has ended."""
+    told: Told | None = request.getfixturevalue("told") if "finished" in request.fixturenames else None
+    return told.database if told else ""
+
+
+@pytest.fixture
+def finished(db: None) -> Run:
+    """The demo's run after its end, in a copy of its own."""
     return Run.objects.get()
