@@ -15,6 +15,7 @@ from .middleware.base import Desk, Technique
 from .ports import ToolContext, ToolResult
 from .settle import Settled, ended, killed, skipped
 from .tools import Toolbox
+from .tools.base import refused
 
 
 class Acting:
@@ -28,12 +29,14 @@ class Acting:
     def settle(
         self, call: PlannedCall, settled: dict[str, Settled], refusal: str
     ) -> Generator[Event, None, CallEnded]:
-        """Run the call, unless it was begun and must not be repeated, or may not run (`refusal` says why not); being
-        stopped kills it."""
+        """Run the call, unless it was begun and must not be repeated, may not run (`refusal` says why not) or cannot,
+        because its input fits no tool: then nobody is asked either. Being stopped kills it."""
         known, began = settled.get(call.id, Settled()), time.monotonic()
         result = self.toolbox.recovered(call, self._context(call), known.started) if known.started else None
         if refusal:
             result = result or skipped(refusal)
+        elif (unfit := self._unfit(call)) and not known.started:
+            result = unfit
         else:
             result = yield from self._asked(call, result)
         if result is None:
@@ -48,9 +51,15 @@ class Acting:
         """The first of these calls that waits for a person's word."""
         for call in calls:
             known = settled.get(call.id, Settled())
+            if not known.started and self._unfit(call):
+                continue
             if known.result is None and any(one.holds(call, bool(known.started)) for one in self.techniques):
                 return call
         return None
+
+    def _unfit(self, call: PlannedCall) -> ToolResult | None:
+        why = self.toolbox.complaint(call.name, call.input)
+        return refused(why) if why else None
 
     def decide(self, call: PlannedCall, word: Decision) -> Iterator[Event]:
         """A person's word on a call. It counts once it is stored."""

@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
-from .errors import Cancelled, LlmTrouble, PromptTooLong, WindowFull
-from .events import Delta, Event, LlmRetry, Repaired, TurnLost, TurnOpened, Usage
+from .errors import AnswerTooLong, Cancelled, LlmTrouble, PromptTooLong, WindowFull
+from .events import Delta, Event, Frame, LlmRetry, Repaired, TurnLost, TurnOpened, Usage
+from .messages import calls_of
 from .middleware.base import Desk, Technique
 from .ports import Answer, Request
 from .window.gauge import Reading
-from .window.render import Rendered
+from .window.render import Rendered, roomier
 
 TRIES = 6
 LONGEST_S = 300.0
@@ -36,17 +37,25 @@ class Asking:
     def answer(self) -> Generator[Event, None, tuple[int, Answer, Reading]]:
         """Yields events; returns (attempt, Answer, Reading of what was sent). Raises LlmTrouble when it gives up,
         WindowFull when the llm calls the request too long and it cannot be made shorter."""
-        waited, reduced = 0.0, False
+        waited, reduced, room = 0.0, False, 0
         tries = 1
         while True:
             self._go_on()
             self.attempts += 1
-            rendered = self._rendered()
-            yield from self._repairs(rendered)
-            yield self._opened(self.attempts, rendered)
+            frame = roomier(self.desk.frame, room) if room else self.desk.frame
+            rendered = self._rendered(frame)
+            yield from self.repaired(rendered.repairs)
+            yield self._opened(self.attempts, frame, rendered)
             try:
                 answer = yield from self._call(rendered.request)
                 sent = self._learned(answer.usage)
+                if not room and _is_cut_in_a_call(answer):
+                    room = self._more_room()
+                    if room:
+                        yield self._lost(
+                            f"cut off in a tool call; asked again for {room:,} tokens", answer.usage
+                        )
+                        continue
                 if answer.stop_reason != FULL or reduced:
                     return self.attempts, answer, sent
                 yield self._lost("the window was full before the answer ended", answer.usage)
@@ -59,6 +68,8 @@ class Asking:
                 if reduced:
                     raise WindowFull from error
             except LlmTrouble as error:
+                if isinstance(error, AnswerTooLong):
+                    self._partial = []
                 yield self._lost(str(error))
                 wait = _wait(error, tries)
                 if not error.retry or tries == TRIES or waited + wait > LONGEST_S:
@@ -94,22 +105,29 @@ class Asking:
     def answered(self) -> None:
         self.attempts = 0
 
-    def _rendered(self) -> Rendered:
-        desk = self.desk
-        return desk.renderer.render(desk.frame, desk.window.entries, desk.window.calls(), desk.turn)
+    def _more_room(self) -> int:
+        """Twice the tokens for an answer that was cut off, as far as llm and window go; 0 where that is no more."""
+        desk, known = self.desk, self.desk.llm.capability
+        now = int(desk.frame.params["request"]["max_tokens"])
+        more = min(2 * now, known.max_output, known.context - desk.read().tokens)
+        return more if more > now else 0
 
-    def _repairs(self, rendered: Rendered) -> Iterator[Event]:
+    def _rendered(self, frame: Frame) -> Rendered:
+        desk = self.desk
+        return desk.renderer.render(frame, desk.window.entries, desk.window.calls(), desk.turn)
+
+    def repaired(self, repairs: Sequence[str]) -> Iterator[Event]:
         """Each repair is reported once, not at every turn it is made again."""
-        for what in rendered.repairs:
+        for what in repairs:
             if what not in self._told:
                 self._told.add(what)
                 yield Repaired(turn=self.desk.turn, what=what)
 
-    def _opened(self, attempt: int, rendered: Rendered) -> Event:
+    def _opened(self, attempt: int, frame: Frame, rendered: Rendered) -> Event:
         return TurnOpened(
             turn=self.desk.turn,
             attempt=attempt,
-            frame=self.desk.frame,
+            frame=frame,
             version=self.desk.window.version.number,
             upto=self.desk.window.upto,
             estimate=self.desk.read().tokens,
@@ -164,6 +182,11 @@ class Asking:
         if usage.cache_read >= 0.9 * before.prompt or usage.prompt < 2048:
             return ""
         return "the entry had expired or was never written"
+
+
+def _is_cut_in_a_call(answer: Answer) -> bool:
+    """With max_tokens a call is never whole for sure: what was cut off may parse like something else."""
+    return answer.stop_reason == "max_tokens" and (answer.cut_call or bool(calls_of(answer.content)))
 
 
 def _wait(error: LlmTrouble, tries: int) -> float:

@@ -46,6 +46,10 @@ class Spinning(RunInterrupted):
     reason = "spin"
 
 
+class UnfitInputs(Spinning):
+    """The llm keeps calling tools with inputs that fit none of them. Say what to do instead, or resume."""
+
+
 class NeedsApproval(RunInterrupted):
     """A call waits for a person: allow it, change it or refuse it."""
 
@@ -78,6 +82,12 @@ class CutOff(RunInterrupted):
     reason = "person"
 
 
+class PausedAgain(RunInterrupted):
+    """The llm keeps pausing instead of answering. Resume to ask it again, or say something else."""
+
+    reason = "person"
+
+
 class LlmTrouble(EngineError):
     """The llm could not be reached or did not answer properly."""
 
@@ -92,6 +102,10 @@ class LlmTrouble(EngineError):
 
 class StreamCut(LlmTrouble):
     """The answer broke off before its end. Nothing of it is used; the turn is tried again."""
+
+
+class AnswerTooLong(StreamCut):
+    """The answer is longer than the tokens that were asked for. Nothing of it is kept but its size and hash."""
 
 
 class Overloaded(LlmTrouble):

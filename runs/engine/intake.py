@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import tokens
 from .events import PlannedCall, Usage
-from .messages import Author, Block, Counted, Kind, Message, Role, calls_of, clean
+from .messages import UNREADABLE, Author, Block, Counted, Kind, Message, Role, calls_of, clean
 from .middleware.base import Desk
 from .ports import Answer, Capability
 from .tools import Toolbox, may_run
@@ -15,46 +16,102 @@ from .tools import Toolbox, may_run
 CUT = ("max_tokens", "model_context_window_exceeded")
 
 
+MOST_ID, MOST_NAME = 100, 100
+"""Characters of a call's id and of its tool's name; the API takes more, the archive's columns do not."""
+
+_NOT_THE_APIS = re.compile(r"[^a-zA-Z0-9_-]")
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "text": ("type", "text", "citations"),
+    "tool_use": ("type", "id", "name", "input", "caller"),
+}
+_SENT_BACK = frozenset(
+    {
+        "text", "tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "mcp_tool_result",
+        "container_upload", "compaction", "fallback",
+    }
+)  # fmt: skip
+_OF_SERVERS = "_tool_result"
+"""The end of the types of results that the provider's own tools leave in an answer (web_search_tool_result)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """The blocks that are kept, and the calls among them that run. Empty content: nothing may be kept."""
+    """The blocks that are kept, and the calls among them that run. Empty content: nothing may be kept. `repairs` say
+    what could not stand as it came, once for each kind."""
 
     content: tuple[Block, ...]
     calls: tuple[PlannedCall, ...]
+    repairs: tuple[str, ...] = ()
 
 
 def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run: str) -> Taken:
-    """Calls of a cut or refused answer are dropped (they may be half); ids the run has used get fresh ones, and an
-    input that is no object becomes an empty one, which its tool then refuses: neither could be sent back as it is."""
+    """Calls of a cut or refused answer are dropped (they may be half); what the API would refuse to be sent back is
+    put right: ids the run has used or that are none, names, keys and types nobody knows, an input that is no object."""
     permit = may_run(answer.stop_reason, calls_of(answer.content), ended=True)
     content: list[Block] = []
     calls: list[PlannedCall] = []
+    repairs: list[str] = []
     seen = set(used)
     for block in clean(answer.content):
         if block["type"] == "text" and not block["text"].strip():
             continue
+        if not _is_known(block["type"]):
+            repairs.append(f"a block of the type {block['type'][:40]!r} was left out of an answer")
+            continue
+        block = _with_known_keys(block, repairs)
         if block["type"] == "tool_use":
             if not permit.run:
                 continue
-            block = _with_object(_unique(block, seen))
+            block = _with_object(_named(_unique(block, seen, repairs), repairs))
             calls.append(toolbox.plan(turn, run, block))
         content.append(block)
-    return Taken(content=_without_last_thoughts(content), calls=tuple(calls))
+    kept = _without_last_thoughts(content)
+    return Taken(content=kept, calls=tuple(calls), repairs=tuple(dict.fromkeys(repairs)))
 
 
-def _unique(block: Block, seen: set[str]) -> Block:
+def _is_known(kind: str) -> bool:
+    return kind in _SENT_BACK or (kind.endswith(_OF_SERVERS) and kind != "tool_result")
+
+
+def _with_known_keys(block: Block, repairs: list[str]) -> Block:
+    """Proxies add keys of their own, and the API refuses what it does not know. Thinking stands byte for byte."""
+    keys = _KEYS.get(block["type"], tuple(block))
+    extra = sorted(block.keys() - set(keys))
+    if not extra:
+        return block
+    repairs.append(f"keys were left out of an answer's {block['type']}: {', '.join(extra)[:80]}")
+    return {key: block[key] for key in keys if key in block}
+
+
+def _unique(block: Block, seen: set[str], repairs: list[str]) -> Block:
     """A fresh id where the llm used one twice: two results for one id are refused for ever after."""
     given = str(block["id"])
-    chosen, count = given, 1
+    plain = _NOT_THE_APIS.sub("_", given)[:MOST_ID]
+    chosen, count = plain, 1
     while chosen in seen or not chosen:
         count += 1
-        chosen = f"{given or 'call'}_{count}"
+        chosen = f"{plain or 'call'}_{count}"
     seen.add(chosen)
-    return block if chosen == given else {**block, "id": chosen}
+    if chosen == given:
+        return block
+    repairs.append(f"the call {given[:40]!r} stands as {chosen[:60]!r}: its id was used before, or is none")
+    return {**block, "id": chosen}
+
+
+def _named(block: Block, repairs: list[str]) -> Block:
+    """A name that the API would refuse names no tool of ours either: the llm is told so under a name that passes."""
+    given = str(block["name"])
+    chosen = _NOT_THE_APIS.sub("_", given)[:MOST_NAME] or "unnamed"
+    if chosen == given:
+        return block
+    repairs.append(f"the tool's name {given[:40]!r} stands as {chosen[:40]!r}")
+    return {**block, "name": chosen}
 
 
 def _with_object(block: Block) -> Block:
-    return block if isinstance(block.get("input"), Mapping) else {**block, "input": {}}
+    """An input that is no object is marked as unreadable: its tool refuses it, whatever it would take."""
+    given = block.get("input")
+    return block if isinstance(given, Mapping) else {**block, "input": {UNREADABLE: given}}
 
 
 def _without_last_thoughts(content: Sequence[Block]) -> tuple[Block, ...]:

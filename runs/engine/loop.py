@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from . import intake, tokens
 from .acting import Acting
 from .asking import Asking
-from .errors import Cancelled, CutOff, Refused
+from .errors import Cancelled, CutOff, PausedAgain, Refused
 from .events import (
     CallEnded,
     Effect,
@@ -39,8 +39,8 @@ from .window.head import CONTINUE, notice
 from .window.versions import entries
 
 MOST_PAUSES = 5
-MOST_CUTS = 3
-"""Answers cut off in a row before a person is asked: each one is paid for and leads nowhere."""
+MOST_CUTS = 2
+"""Answers cut off in a row before a person is asked: an answer that is cut off goes on once."""
 
 CUT_OFF = "Your last answer was cut off at its end. Go on from there, in smaller steps."
 SAY_SOMETHING = "Your answer was empty. Go on, or say in a sentence that the goal is reached."
@@ -116,6 +116,7 @@ class Agent:
         if not taken.content:
             yield from self._nothing_said(attempt, answer)
             return None
+        yield from self.asking.repaired(taken.repairs)
         self.sent, self._nudged = sent, False
         message = intake.message(self.desk, answer, taken.content)
         cost = self.desk.cost(answer.usage)
@@ -211,12 +212,15 @@ class Agent:
         """What the stop reason asks for when no tool ran: go on, nudge, or be done."""
         cut, paused = found.stop_reason in intake.CUT, found.stop_reason == "pause_turn"
         self._cuts, self._pauses = (self._cuts + 1) * cut, (self._pauses + 1) * paused
-        self.finished = final or self._pauses >= MOST_PAUSES
-        if cut or (paused and not self.finished):
+        self.finished = final
+        if cut or paused:
             yield from self._tell(CUT_OFF if cut else CONTINUE)
         if self._cuts >= MOST_CUTS:
             self._cuts = 0
             raise CutOff
+        if self._pauses >= MOST_PAUSES:
+            self._pauses = 0
+            raise PausedAgain
 
     def _nothing_said(self, attempt: int, answer: Answer) -> Iterator[Event]:
         """An empty answer is never stored: one nudge, then the run is done, or a person is asked why it is cut off."""

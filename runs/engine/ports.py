@@ -77,13 +77,15 @@ class Capability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back, only ever whole: the stream ended with message_stop."""
+    """What came back, only ever whole: the stream ended with message_stop. `cut_call`: a tool call that max_tokens
+    cut off in its middle was left out."""
 
     content: tuple[Block, ...]
     stop_reason: str
     usage: Usage
     first_token_ms: int
     ms: int
+    cut_call: bool = False
 
 
 class Llm(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runs.engine.errors import (
+    AnswerTooLong,
     BadRequest,
     Cancelled,
     LlmTrouble,
@@ -27,7 +28,7 @@ from runs.engine.events import (
     Usage,
     WindowEdited,
 )
-from runs.engine.messages import Kind
+from runs.engine.messages import Kind, text
 from runs.engine.middleware.base import Asked
 from runs.engine.ports import Answer, Cancel, Request
 from tests.cases.structure import problems
@@ -185,6 +186,64 @@ def test_a_window_full_before_the_end_of_the_answer_is_made_room_in_and_paid_onc
     assert lost.cost == stage.agent.desk.cost(full.usage)
     total = lost.cost + answered.cost + edit.edit.cost
     assert stage.agent.desk.spent.cost - spent == total
+
+
+def cut(words: str = "I begin.", **usage: int) -> Answer:
+    """Cut off in the middle of a call, which is left out."""
+    half = answer(words, stop="max_tokens", usage=Usage(**usage) if usage else None)
+    return replace(half, cut_call=True)
+
+
+def test_an_answer_cut_off_in_a_call_is_asked_for_once_more_with_twice_the_tokens() -> None:
+    probe = Probe()
+    stage = play(
+        cut(input=100, output=500), answer(use("p", "probe")), tools=[probe], window={"reserve": 500}
+    )
+    events = stage.turn()
+    assert [body["max_tokens"] for body in stage.bodies()] == [500, 1000]
+    assert len(probe.ran) == 1
+    assert stage.archive.turns == {(1, 1): "lost", (1, 2): "closed"}
+    opened = of(TurnOpened, events)
+    assert [event.frame.params["request"]["max_tokens"] for event in opened] == [500, 1000]
+    assert of(TurnLost, events)[0].cost == stage.agent.desk.cost(Usage(input=100, output=500))
+
+
+def test_the_next_turn_has_the_usual_room_again() -> None:
+    steps = [cut(), answer(use("p", "probe")), answer("Done.")]
+    stage = play(*steps, tools=[Probe()], window={"reserve": 500})
+    walked(stage, 2)
+    assert [body["max_tokens"] for body in stage.bodies()] == [500, 1000, 500]
+
+
+def test_a_whole_call_in_an_answer_that_was_cut_off_is_not_trusted_either() -> None:
+    probe = Probe()
+    whole = answer(use("p", "probe", what="half a path"), stop="max_tokens")
+    stage = play(whole, answer(use("q", "probe")), tools=[probe], window={"reserve": 500})
+    stage.turn()
+    assert len(probe.ran) == len(stage.llm.asked) - 1 == 1
+
+
+def test_cut_off_twice_the_agent_is_told_and_nothing_of_the_call_stands() -> None:
+    probe = Probe()
+    stage = play(cut(), cut("I begin again."), answer("Done."), tools=[probe], window={"reserve": 500})
+    events = stage.turn()
+    assert [event.message.content for event in of(TurnAnswered, events)] == [(text("I begin again."),)]
+    assert "cut off" in str(of(NoticeGiven, events)[0].message.content)
+    stage.turn()
+    assert stage.agent.finished
+    assert probe.ran == []
+
+
+def test_where_the_llm_gives_no_more_tokens_it_is_told_at_once() -> None:
+    stage = play(cut(), answer("Done."))
+    events = stage.turn()
+    assert len(stage.llm.asked) == 1
+    assert of(NoticeGiven, events)
+
+
+def test_nothing_is_kept_of_an_answer_that_is_far_too_long() -> None:
+    stage = play(AnswerTooLong("5,000,000 bytes came"), answer("Done."))
+    assert of(TurnLost, stage.turn())[0].partial == ""
 
 
 def test_a_repair_is_told_once_and_made_every_time() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from runs.engine.events import Effect, Usage
 from runs.engine.intake import is_cut, message, sent_back, take
-from runs.engine.messages import Block, Counted, text
+from runs.engine.messages import UNREADABLE, Block, Counted, text
 from runs.engine.ports import Answer, Capability
 from runs.engine.tools import Toolbox, standard
 
@@ -59,10 +59,59 @@ def test_ids_are_unique_within_the_answer_and_the_run() -> None:
 
 
 @pytest.mark.parametrize("given", ["a string", ["a", "list"], None, 7])
-def test_an_input_that_is_no_object_becomes_an_empty_one(given: object) -> None:
-    content, _ = taken(answer({**use("a"), "input": given}))
-    assert content[0]["input"] == {}
-    assert take(answer({**use("a"), "input": given}), BOX, (), 1, "r").calls[0].input == {}
+def test_an_input_that_is_no_object_is_marked_as_one_that_no_tool_takes(given: object) -> None:
+    found = take(answer({**use("a", "run_command"), "input": given}), BOX, (), 1, "r")
+    assert found.content[0]["input"] == found.calls[0].input == {UNREADABLE: given}
+    assert found.calls[0].effect is Effect.PURE, "it can do no harm, for it never runs"
+
+
+@pytest.mark.parametrize(
+    ("given", "stands"),
+    [
+        ("call:1/ü", "call_1__"),
+        ("", "call_2"),
+        ("x" * 300, "x" * 100),
+        ("toolu_01-A", "toolu_01-A"),
+    ],
+)
+def test_an_id_that_the_api_would_refuse_stands_as_one_it_takes(given: str, stands: str) -> None:
+    found = take(answer({**use("a"), "id": given}), BOX, (), 1, "r")
+    assert [found.content[0]["id"], found.calls[0].id] == [stands, stands]
+    assert bool(found.repairs) is (given != stands)
+
+
+def test_two_long_ids_that_look_alike_when_cut_stay_apart() -> None:
+    _, calls = taken(answer({**use("a"), "id": "x" * 300}, {**use("a"), "id": "x" * 200}))
+    assert calls == ["x" * 100, "x" * 100 + "_2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "stands"), [("read file!", "read_file_"), ("", "unnamed"), ("n" * 999, "n" * 100)]
+)
+def test_a_name_that_the_api_would_refuse_names_no_tool(given: str, stands: str) -> None:
+    found = take(answer({**use("a"), "name": given}), BOX, (), 1, "r")
+    assert [found.content[0]["name"], found.calls[0].name] == [stands, stands]
+    assert "stands as" in found.repairs[0]
+
+
+@pytest.mark.parametrize("kind", ["hologram", "tool_result", "image", ""])
+def test_a_block_that_no_answer_may_hold_is_left_out_and_named(kind: str) -> None:
+    found = take(answer({"type": kind, "x": 1}, "Words.", {"type": kind, "x": 2}), BOX, (), 1, "r")
+    assert found.content == (text("Words."),)
+    assert found.repairs == (f"a block of the type {kind!r} was left out of an answer",)
+
+
+def test_what_the_providers_own_tools_leave_stays() -> None:
+    server = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+    result = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+    assert taken(answer(server, result, "Found."))[0] == [server, result, text("Found.")]
+
+
+def test_keys_that_nobody_knows_are_left_out_but_of_thinking() -> None:
+    seen = {**thought(), "mood": "good"}
+    found = take(answer(seen, {**text("Hm."), "mood": "good"}, {**use("a"), "index": 0}), BOX, (), 1, "r")
+    assert list(found.content) == [seen, text("Hm."), use("a")]
+    assert len(found.repairs) == 2
 
 
 def test_what_no_database_takes_is_made_visible() -> None:

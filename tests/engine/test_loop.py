@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runs.engine.errors import CutOff, Refused, StreamCut
+from runs.engine.errors import CutOff, PausedAgain, Refused, StreamCut
 from runs.engine.events import (
     CallEnded,
     Effect,
@@ -143,10 +143,14 @@ def test_a_pause_is_asked_to_go_on_and_what_follows_keeps_its_prefix() -> None:
     assert first[0]["content"][0]["text"] == second[0]["content"][0]["text"]
 
 
-def test_five_pauses_in_a_row_end_it() -> None:
-    stage = play(*(answer(f"pause {at}", stop="pause_turn") for at in range(MOST_PAUSES)))
-    for _ in range(MOST_PAUSES):
+def test_five_pauses_in_a_row_ask_a_person_and_are_not_taken_for_the_end() -> None:
+    stage = play(*(answer(f"pause {at}", stop="pause_turn") for at in range(MOST_PAUSES)), answer("Found."))
+    for _ in range(MOST_PAUSES - 1):
         stage.turn()
+    with pytest.raises(PausedAgain):
+        stage.turn()
+    assert not stage.agent.finished
+    stage.turn()
     assert stage.agent.finished
 
 

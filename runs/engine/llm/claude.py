@@ -8,14 +8,15 @@ decision, and visible.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import logging
 import queue
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic, AsyncStream
@@ -29,7 +30,10 @@ from .accumulate import Accumulator
 logging.getLogger("anthropic").setLevel(logging.WARNING)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
-BYTES_A_TOKEN = 16
+BYTES_A_TOKEN, LEAST_BYTES = 4, 4_000
+"""An answer that weighs more than its max_tokens can is a fault of the server. Source: the house's rules for bad llms;
+a few tokens may be long words, hence the least."""
+
 QUIET_S = 120.0
 """Seconds between two events after which a stream counts as dead; the API sends pings far more often."""
 CONNECT_S = 5.0
@@ -130,7 +134,7 @@ class Claude:
             now = asyncio.get_running_loop().time
             patience.reschedule(now() + self._quiet_s)
             async with stream:
-                async for event in AsyncStream.raw_events(stream.response):
+                async for event in AsyncStream.raw_events(cast(httpx2.Response, _Readable(stream.response))):
                     patience.reschedule(now() + self._quiet_s)
                     delta = got.feed(event.data) if event.data else None
                     if delta is not None:
@@ -147,6 +151,7 @@ class Claude:
                 usage=got.usage,
                 first_token_ms=round(((first or end) - start) * 1000),
                 ms=round((end - start) * 1000),
+                cut_call=got.cut_call,
             )
         )
 
@@ -157,7 +162,7 @@ class Claude:
 
     def _max_bytes(self, request: Request) -> int:
         found = _MAX_TOKENS.search(request.body[:_HEAD])
-        return BYTES_A_TOKEN * (int(found[1]) if found else self.capability.max_output)
+        return max(LEAST_BYTES, BYTES_A_TOKEN * (int(found[1]) if found else self.capability.max_output))
 
     def count(self, request: Request) -> int | None:
         """Tokens by the provider's count_tokens; None when it cannot or will not say."""
@@ -176,6 +181,19 @@ class Claude:
         except Exception as error:
             raise _ours(error) from error
         return told if isinstance(told, dict) else {}
+
+
+class _Readable:
+    """A response whose bytes are UTF-8: one that is not becomes U+FFFD, where the SDK would give the answer up."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+
+    async def aiter_bytes(self) -> AsyncIterator[bytes]:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        async for piece in self._response.aiter_bytes():
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", final=True).encode()
 
 
 def about(client: AsyncAnthropic, llm: str) -> dict[str, Any]:

@@ -12,6 +12,11 @@ from ..errors import BadRequest, LlmTrouble, Overloaded, PromptTooLong, Rejected
 from ..messages import clean
 
 _TOO_LONG = re.compile(r"prompt is too long|exceed context limit")
+TOO_LARGE = 413
+OUR_MISTAKE = (
+    "The llm's server calls the request invalid: a mistake of agentdash, or a rule it does not know. Nothing is lost, "
+    "and the request is kept (window --request). Retry once that is mended; please report it."
+)
 _RETRIED = frozenset({408, 409, 429})
 _A_PERSONS = frozenset({401, 402, 403, 404})
 _STATUS_OF_TYPE = {
@@ -30,9 +35,9 @@ def from_status(status: int, body: object, headers: Mapping[str, str]) -> LlmTro
         return Overloaded(message, status=status, retry_after=retry_after(headers))
     if status in _A_PERSONS:
         return Rejected(message, status=status)
-    if _TOO_LONG.search(message):
+    if status == TOO_LARGE or _TOO_LONG.search(message):
         return PromptTooLong(message, status=status)
-    return BadRequest(message, status=status)
+    return BadRequest(f"{message}. {OUR_MISTAKE}", status=status)
 
 
 def from_stream(body: object) -> LlmTrouble:

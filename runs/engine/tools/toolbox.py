@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from runs.engine.errors import RunInterrupted
 from runs.engine.events import Effect, PlannedCall
-from runs.engine.messages import Block, canonical, clean, sha256
+from runs.engine.messages import UNREADABLE, Block, canonical, clean, sha256
 from runs.engine.ports import Tool, ToolContext, ToolResult, schema_of
 
 from .base import refused
@@ -22,6 +22,10 @@ UNKNOWN = (
     "Outcome unknown: the worker stopped while this call was running%s. It may have finished, partly "
     "finished or not run. Check the state before repeating it."
 )
+UNFIT = "The input does not fit"
+"""How every complaint about an input begins."""
+
+NO_OBJECT = "it is no JSON object"
 MESSAGES = 3
 """How many complaints of the validator the llm is told."""
 
@@ -53,10 +57,10 @@ class Toolbox:
         """A tool_use block as a call: its effect, the hash of its input, and the key that names its
         execution.
 
-        An unknown tool is planned as pure: it will only be told that there is no such tool.
+        An unknown tool, or an input that could not be read, is planned as pure: the llm will only be told so.
         """
         given = block.get("input")
-        tool = self.get(str(block["name"]))
+        tool = None if _is_unreadable(given) else self.get(str(block["name"]))
         return PlannedCall(
             id=str(block["id"]),
             name=str(block["name"]),
@@ -73,6 +77,8 @@ class Toolbox:
         tool = self.get(call.name)
         if tool is None:
             return refused(self._unknown(call.name))
+        if _is_unreadable(call.input):
+            return refused(_unfit(tool, NO_OBJECT))
         try:
             given = tool.Input.model_validate(clean(dict(call.input)))
         except ValidationError as error:
@@ -90,6 +96,8 @@ class Toolbox:
         tool = self.get(name)
         if tool is None:
             return self._unknown(name)
+        if _is_unreadable(given):
+            return _unfit(tool, NO_OBJECT)
         try:
             tool.Input.model_validate(clean(dict(given)))
         except ValidationError as error:
@@ -120,14 +128,22 @@ def key_of(run: str, turn: int, tool_use_id: str) -> str:
     return sha256(canonical([run, turn, tool_use_id]))
 
 
+def _is_unreadable(given: object) -> bool:
+    return isinstance(given, Mapping) and UNREADABLE in given
+
+
 def _complaint(tool: Tool, error: ValidationError) -> str:
     lines = [
         f"{'.'.join(map(str, found['loc'])) or 'input'}: {found['msg']}"
         for found in error.errors()[:MESSAGES]
     ]
+    return _unfit(tool, "; ".join(lines))
+
+
+def _unfit(tool: Tool, why: str) -> str:
     schema: Any = schema_of(tool)["input_schema"]
     return (
-        f"The input does not fit {tool.name}: {'; '.join(lines)}. Nothing was run. "
+        f"{UNFIT} {tool.name}: {why}. Nothing was run. "
         f"Call it again with an input of this schema: {json.dumps(schema, ensure_ascii=False)}"
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InvalidWindow
 from ..events import Frame
-from ..messages import Block, Message, Role, canonical, sha256
+from ..messages import Block, Message, Role, canonical, sha256, texts_of
 from .forms import Shape, shown
 from .repair import Line, Mended, Tidied, joined, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
@@ -50,6 +50,18 @@ def frame_of(
         tools=tuple(tools),
         params=both,
         render=RENDER,
+    )
+
+
+def roomier(frame: Frame, max_tokens: int) -> Frame:
+    """The same frame, but for longer answers: what an answer that was cut off is asked for once more."""
+    request = {**frame.params["request"], "max_tokens": max_tokens}
+    return frame_of(
+        llm=frame.llm,
+        system=texts_of(frame.system),
+        tools=frame.tools,
+        params=request,
+        shape=Shape.of(frame.params["shape"]),
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from runs.engine.errors import LlmTrouble, Overloaded, StreamCut
+from runs.engine.errors import AnswerTooLong, LlmTrouble, Overloaded, StreamCut
 from runs.engine.events import Delta, Usage
 from runs.engine.llm.accumulate import Accumulator, usage_of
+from runs.engine.messages import UNREADABLE
 
 START = {"type": "message_start", "message": {"usage": {"input_tokens": 7, "output_tokens": 1}}}
 STOP = {"type": "message_stop"}
@@ -99,9 +100,11 @@ def test_pings_and_events_of_the_future_change_nothing() -> None:
         [START, begin(0, type="text", text=""), delta(0, "text_delta")],
         [START, begin(0, type="text", text=""), delta(0, "text_delta", text=5)],
         [START, begin(0)],
-        [START, *call_of('{"path": "a'), reason("tool_use"), STOP],
-        [START, *call_of('{"path": "a'), *call_of("{}", index=1), reason("max_tokens"), STOP],
         [{"type": "message_start"}],
+        [START, begin(0, type="text", text=""), delta(0, "input_json_delta", partial_json="{}")],
+        [START, begin(0, type="thinking"), delta(0, "text_delta", text="x")],
+        [START, *call_of()[:1], delta(0, "text_delta", text="x")],
+        [START, {"type": "content_block_start", "index": 0, "content_block": "text"}],
     ],
 )
 def test_every_irregularity_is_a_cut_stream(events: list[dict[str, Any]]) -> None:
@@ -128,9 +131,58 @@ def test_a_call_cut_off_by_max_tokens_is_left_out() -> None:
     assert got.stop_reason == "max_tokens"
 
 
-def test_an_input_that_is_no_object_is_wrapped_so_that_no_tool_takes_it() -> None:
-    got, _ = fed(START, *call_of('["a.txt"]'), reason("tool_use"), STOP)
-    assert got.content()[0]["input"] == {"input": ["a.txt"]}
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ('["a.txt"]', ["a.txt"]),
+        ('{"path": "a', '{"path": "a'),
+        ("[" * 5_000, "[" * 5_000),
+        ("9" * 5_000,) * 2,
+    ],
+)
+def test_an_input_that_is_no_object_is_wrapped_so_that_no_tool_takes_it(raw: str, kept: object) -> None:
+    got, _ = fed(START, *call_of(raw), reason("tool_use"), STOP)
+    assert got.content()[0]["input"] == {UNREADABLE: kept}
+    assert not got.cut_call
+
+
+def test_only_the_last_call_of_a_cut_answer_is_taken_for_cut() -> None:
+    calls = [*call_of('{"path": "a'), *call_of("{}", index=1)]
+    got, _ = fed(START, *calls, reason("max_tokens"), STOP)
+    assert not got.cut_call
+    assert [block["input"] for block in got.content()] == [{UNREADABLE: '{"path": "a'}, {}]
+
+
+@pytest.mark.parametrize(
+    ("block", "kept"),
+    [
+        ({"type": "text"}, {"type": "text", "text": ""}),
+        ({"type": "text", "text": None}, {"type": "text", "text": ""}),
+        ({"type": "tool_use"}, {"type": "tool_use", "id": "", "name": ""}),
+        ({"type": "tool_use", "id": 7, "name": []}, {"type": "tool_use", "id": "", "name": ""}),
+        ({"type": "thinking"}, {"type": "thinking", "thinking": "", "signature": ""}),
+    ],
+)
+def test_what_a_block_lacks_is_empty_and_no_accident(block: dict[str, Any], kept: dict[str, Any]) -> None:
+    got, _ = fed(START, begin(0, **block), end(0), reason("end_turn"), STOP)
+    assert got.content() == (kept,)
+
+
+@pytest.mark.parametrize("told", [-1, 10**30, float("nan"), float("inf"), True, "many", None, []])
+def test_a_number_that_counts_no_tokens_is_not_believed(told: object) -> None:
+    start = {"type": "message_start", "message": {"usage": {"input_tokens": told, "output_tokens": 1}}}
+    got, _ = fed(start, *text_of("x"), reason("end_turn"), STOP)
+    assert got.usage == Usage(output=9)
+
+
+def test_an_answer_that_says_nothing_of_its_cost_is_an_answer() -> None:
+    got, _ = fed({"type": "message_start", "message": {}}, *text_of("x"), reason("end_turn"), STOP)
+    assert got.usage == Usage(output=9)
+
+
+def test_a_reason_of_any_length_becomes_one_that_every_database_takes() -> None:
+    got, _ = fed(START, *text_of("x"), reason("tired\x00" + "!" * 100), STOP)
+    assert got.stop_reason == "tired␀" + "!" * 34
 
 
 def test_an_answer_without_input_has_an_empty_one() -> None:
@@ -153,9 +205,26 @@ def test_a_character_that_came_in_halves_is_whole_again() -> None:
     assert got.content()[0]["text"] == "😀"
 
 
-def test_an_endless_answer_is_cut() -> None:
-    with pytest.raises(StreamCut):
-        fed(START, *text_of("x" * 101), max_bytes=100)
+@pytest.mark.parametrize(
+    "events",
+    [
+        text_of("x" * 101),
+        [begin(0, type="text", text="x" * 101)],
+        call_of("x" * 101),
+        [begin(0, type="tool_use", id="a", name="b", input={"c": "x" * 101})],
+        [begin(0, type="thinking"), delta(0, "thinking_delta", thinking="x" * 101)],
+        [begin(0, type="hologram", data="x" * 500)],
+    ],
+)
+def test_an_endless_answer_is_cut_and_told_by_size_and_hash_only(events: list[dict[str, Any]]) -> None:
+    with pytest.raises(AnswerTooLong, match=r"\d+ bytes came \(sha256 [0-9a-f]{64}\)") as caught:
+        fed(START, *events, max_bytes=100)
+    assert "xxx" not in str(caught.value)
+
+
+def test_sealed_thinking_weighs_more_than_what_can_be_read_of_it() -> None:
+    sealed = [begin(0, type="thinking"), delta(0, "signature_delta", signature="x" * 300), end(0)]
+    assert fed(START, *sealed, reason("end_turn"), STOP, max_bytes=100)[0].done
 
 
 @pytest.mark.parametrize(

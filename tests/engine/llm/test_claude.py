@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from runs.engine.errors import (
+    AnswerTooLong,
     BadRequest,
     Cancelled,
     LlmTrouble,
@@ -62,7 +63,7 @@ def test_the_bytes_of_the_request_are_sent_as_they_are() -> None:
         (404, Rejected),
         (408, Overloaded),
         (409, Overloaded),
-        (413, BadRequest),
+        (413, PromptTooLong),
         (429, Overloaded),
         (500, Overloaded),
         (503, Overloaded),
@@ -98,7 +99,7 @@ def test_a_prompt_that_is_too_long_is_told_apart() -> None:
     assert "prompt is too long: 300" in str(caught.value)
 
 
-@pytest.mark.parametrize("fault", ["reset", "end", "garbage", "no_stop", "no_reason", "bad_json", "deep"])
+@pytest.mark.parametrize("fault", ["reset", "end", "garbage", "no_stop", "no_reason", "wrong_delta"])
 def test_a_broken_stream_is_no_answer(fault: str) -> None:
     with pytest.raises(StreamCut):
         ask(llm(), model=playing(fault))
@@ -142,8 +143,14 @@ def test_bytes_in_small_pieces_make_the_same_answer() -> None:
 
 
 def test_a_long_answer_is_cut() -> None:
-    with pytest.raises(StreamCut, match="far longer"):
+    with pytest.raises(AnswerTooLong, match="nothing of them is kept"):
         ask(llm(), model=playing("long"), max_tokens=1_000)
+
+
+def test_bytes_that_are_no_utf8_are_shown_as_such_and_the_answer_stands() -> None:
+    answer = ask(llm(), model=playing("bad_utf8"))
+    assert answer.content[0]["text"].startswith("\ufffd\ufffd")
+    assert answer.stop_reason == "tool_use"
 
 
 @pytest.mark.parametrize("fault", ["hang", "slow"])

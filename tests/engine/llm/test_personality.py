@@ -9,12 +9,14 @@ from runs.engine.llm.rehearsal.personality import (
     ANSWER,
     STREAM,
     SUMMARY,
+    WIRE,
     Fault,
     Personality,
     Tries,
     acting,
     parse,
 )
+from runs.engine.llm.rehearsal.rewrite import _REWRITERS
 from runs.engine.llm.rehearsal.wire import Invalid, Place
 
 
@@ -67,3 +69,10 @@ def test_every_fault_of_an_answer_does_something() -> None:
     wire = {"summary_400", "summary_529", "summary_reset"}
     assert set(_SPOILERS) == (ANSWER | SUMMARY) - wire
     assert STREAM.isdisjoint(ANSWER)
+    assert set(_REWRITERS) == WIRE
+
+
+def test_a_call_is_cut_at_the_byte_that_is_asked_for_on_every_try() -> None:
+    tries, given = Tries(), parse("hello+cut_call:7@2")
+    faults = [acting(given, at(turn), tries) for turn in (1, 2, 2)]
+    assert [fault.number if fault else None for fault in faults] == [None, 7, 7]

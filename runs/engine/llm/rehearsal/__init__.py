@@ -4,6 +4,6 @@ standin              one request in, one answer out     transport, http      its
 validate, fields     what the API refuses               thinking             signatures, bound to what came before
 count, cache, digest tokens and the cache's accounts    stream               server-sent events at a human pace
 script, play         what a script is, how it is played scripts/             the scripts themselves
-summarise            answers a request for a summary    personality, faults  what goes wrong on demand
+summarise            answers a request for a summary    personality, faults, rewrite  what goes wrong on demand
 wire                 what passes between these
 """

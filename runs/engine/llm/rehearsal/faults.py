@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .personality import Fault
+from .personality import CUT, Fault
 from .stream import pause
 from .wire import Reset, Said
 
@@ -24,6 +24,8 @@ _MARKUP = '<invoke name="read_file"><parameter name="path">README.md</parameter>
 
 def spoil(fault: Fault, said: Said) -> Said:
     """The answer a bad llm would have given in place of `said`; faults of the wire leave it alone."""
+    if fault.name == CUT:
+        return _cut_call(fault.number or 0)(said)
     spoiler = _SPOILERS.get(fault.name)
     return spoiler(said) if spoiler else said
 
@@ -68,6 +70,20 @@ cut_short = _cut("max_tokens")
 """An answer that does not fit into max_tokens."""
 
 
+def _cut_call(at: int) -> Callable[[Said], Said]:
+    """The first call of the answer ends at a byte of its input, and the answer with it."""
+
+    def cut(said: Said) -> Said:
+        first = next((i for i, block in enumerate(said.content) if block["type"] == "tool_use"), None)
+        if first is None:
+            return said
+        last = said.content[first]
+        raw = json.dumps(last["input"], ensure_ascii=False).encode()[:at].decode(errors="ignore")
+        return Said(content=(*said.content[:first], {**last, "raw": raw}), stop_reason="max_tokens")
+
+    return cut
+
+
 def _call(name: str = "read_file", tool_use_id: str = "toolu_bad", **more: object) -> Mapping[str, Any]:
     return {"type": "tool_use", "id": tool_use_id, "name": name, "input": {"path": "README.md"}, **more}
 
@@ -101,6 +117,21 @@ def _thinking_only(said: Said) -> Said:
     )
 
 
+def _with(*blocks: Mapping[str, Any], stop_reason: str = "tool_use") -> Callable[[Said], Said]:
+    """The answer's words, and these blocks after them."""
+    return lambda said: Said(content=(*_words(said), *blocks), stop_reason=stop_reason)
+
+
+_UNSIGNED = {"type": "thinking", "thinking": "Nobody signs this.", "signature": "", "unsigned": True}
+_HOLOGRAM = {"type": "hologram", "depth": {"x": 1}}
+_NO_FIELDS = {**_call(), "opened": {"type": "tool_use"}}
+_EXTRA = {
+    "type": "text",
+    "text": "With more.",
+    "opened": {"type": "text", "text": "", "mood": "good", "n": 1},
+}
+_NUMBERS = '{"path": "README.md", "offset": 1e999, "limit": -Infinity, "n": %s}' % ("9" * 5_000)
+
 _SPOILERS: dict[str, Callable[[Said], Said]] = {
     "refusal": _refusal,
     "pause_turn": _pause,
@@ -119,6 +150,21 @@ _SPOILERS: dict[str, Callable[[Said], Said]] = {
     "deep": _calls(_call(raw='{"path":' + "[" * DEEP + "]" * DEEP + "}")),
     "thinking_only": _thinking_only,
     "markup": _text(_MARKUP),
+    "unsigned_thinking": lambda said: Said(
+        content=(_UNSIGNED, *_words(said), _call()), stop_reason="tool_use"
+    ),
+    "text_last": _with(_call(), {"type": "text", "text": "And now I have said it."}),
+    "blank_blocks": _with({"type": "text", "text": ""}, {"type": "text", "text": " \n\t"}, _call()),
+    "end_with_call": _with(_call(), stop_reason="end_turn"),
+    "unknown_block": _with(_HOLOGRAM, _call()),
+    "unknown_reason": _with(stop_reason="tired\x00" + "!" * 100),
+    "extra_keys": _with(_EXTRA, _call()),
+    "no_fields": _with(_NO_FIELDS),
+    "odd_ids": _with(_call(name="read file/" + "x" * 300, tool_use_id="call:1/ü " + "y" * 300)),
+    "odd_numbers": _with(_call(raw=_NUMBERS)),
+    "server_result": _with(
+        {"type": "tool_result", "tool_use_id": "toolu_bad", "content": "I did it myself."}, _call()
+    ),
     "summary_empty": _nothing,
     "summary_blank": _text("  \n "),
     "summary_refusal": _refusal,

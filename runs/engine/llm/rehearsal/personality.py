@@ -42,10 +42,22 @@ ANSWER = frozenset(
     {
         "refusal", "pause_turn", "max_tokens", "context_exceeded", "empty", "bad_json", "not_object",
         "unknown_tool", "duplicate_ids", "many_calls", "nul", "surrogates", "nan", "long", "deep",
-        "thinking_only", "markup",
+        "thinking_only", "markup", "unsigned_thinking", "text_last", "blank_blocks", "end_with_call",
+        "unknown_block", "unknown_reason", "extra_keys", "no_fields", "odd_ids", "odd_numbers", "server_result",
     }
 )  # fmt: skip
 """A whole answer that is bad in itself. `number`: how many tries of a turn are answered so (1)."""
+
+CUT = "cut_call"
+"""The answer's first tool call is cut off by max_tokens at the byte `number` of its input, on every try."""
+
+WIRE = frozenset(
+    {
+        "wrong_role", "usage_negative", "usage_huge", "usage_nan", "usage_missing", "usage_words", "bad_utf8",
+        "null_text", "wrong_delta",
+    }
+)  # fmt: skip
+"""Events of an answer that hold what they must not, on every try (rewrite.py)."""
 
 SUMMARY = frozenset(
     {
@@ -56,6 +68,7 @@ SUMMARY = frozenset(
 )  # fmt: skip
 """For requests of a summary only. `number`: how many summaries of a run go wrong (all)."""
 
+KNOWN = STREAM | ANSWER | WIRE | SUMMARY | {*STATUS, CUT}
 ONCE = 1
 ALWAYS = 1_000_000
 _MOST_RUNS = 10_000
@@ -90,8 +103,8 @@ def parse(name: str) -> Personality:
 def _fault(word: str) -> Fault:
     named, _, turns = word.partition("@")
     name, _, number = named.partition(":")
-    if name not in STATUS and name not in STREAM | ANSWER | SUMMARY:
-        known = ", ".join(sorted({*STATUS, *STREAM, *ANSWER, *SUMMARY}))
+    if name not in KNOWN:
+        known = ", ".join(sorted(KNOWN))
         raise Invalid(f"The rehearsal knows no fault {name!r}. Known: {known}.")
     first, dash, last = turns.partition("-")
     return Fault(
@@ -129,6 +142,8 @@ def acting(personality: Personality, place: Place, tries: Tries) -> Fault | None
 
 
 def _most(fault: Fault) -> int:
+    if fault.name in WIRE or fault.name == CUT:
+        return ALWAYS
     if fault.name in STREAM:
         return ALWAYS if fault.name in ("slow", "split") else ONCE
     return fault.number or (ALWAYS if fault.name in SUMMARY else ONCE)

@@ -16,11 +16,11 @@ from typing import Any
 
 from ...ports import Capability
 from .. import table
-from . import count, faults, scripts, thinking
+from . import count, faults, rewrite, scripts, thinking
 from .cache import PrefixCache
 from .count import Element
 from .fields import check_supported
-from .personality import STREAM, Fault, Personality, Tries, acting, parse, refuse
+from .personality import STREAM, WIRE, Fault, Personality, Tries, acting, parse, refuse
 from .play import play
 from .stream import PACES, Pace, typed, whole
 from .summarise import summarise
@@ -154,6 +154,8 @@ class StandIn:
 def _wired(fault: Fault | None, events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     if fault and fault.name.removeprefix("summary_") in STREAM:
         return faults.disturb(fault, events)
+    if fault and fault.name in WIRE:
+        return rewrite.rewritten(fault.name, events)
     return events
 
 
@@ -195,7 +197,7 @@ def _signed(said: Said, body: Mapping[str, Any]) -> Said:
     prefix = thinking.prefix_of(body)
     content = tuple(
         {**block, "signature": thinking.sign(block["thinking"], prefix)}
-        if block["type"] == "thinking"
+        if block["type"] == "thinking" and not block.get("unsigned")
         else block
         for block in said.content
     )

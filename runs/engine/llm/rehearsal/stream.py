@@ -50,9 +50,12 @@ async def pause(seconds: float) -> None:
     await asyncio.sleep(seconds)  # noqa: TID251  typing is the passing of time, there is nothing to wait for
 
 
+_OURS = ("raw", "opened", "unsigned")
+
+
 def whole(said: Said, head: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:
     """The answer in one piece, for a client that does not stream."""
-    content = [{key: value for key, value in block.items() if key != "raw"} for block in said.content]
+    content = [{key: value for key, value in block.items() if key not in _OURS} for block in said.content]
     end = {"stop_reason": said.stop_reason, "stop_details": said.stop_details, "usage": usage}
     return {**head, **end, "content": content}
 
@@ -70,6 +73,9 @@ def _block(index: int, block: Mapping[str, Any], size: int) -> Iterator[Mapping[
 
 
 def _opened(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How a block begins. A bad one may bring `opened`, its beginning as it likes."""
+    if "opened" in block:
+        return dict(block["opened"])
     match block["type"]:
         case "text":
             return {"type": "text", "text": ""}
