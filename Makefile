@@ -9,7 +9,7 @@ demo: .venv/product
 	@$(BIN)/agentdash demo $(ARGS)
 
 test: needs check
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 check: .venv/workshop
 	$(BIN)/ruff check .

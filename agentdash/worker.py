@@ -100,6 +100,8 @@ def work(slices: int) -> None:
 
     worker_shutting_down.connect(leaving, weak=False)
     worker_ready.connect(ready, weak=False)
+    os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # Django's, which load every page: `migrate` makes them
+    runner.prepare()  # before the first run is claimed: what takes seconds must not be done under a lease
     sweeper.start()
     options = [
         "--pool=threads",

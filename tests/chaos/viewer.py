@@ -82,7 +82,7 @@ class Viewer:
         self.browser, self.slug = browser, slug
         self.seqs: list[int] = []
         self.resyncs = 0
-        self.opened = 0
+        self.opened = self.cuts = 0
         self.snapshots = 0
         self.ended = threading.Event()
         self.line: ClientConnection | None = None
@@ -94,11 +94,18 @@ class Viewer:
 
     def stop(self) -> None:
         self.ended.set()
-        self.cut()
+        self._hang_up()
         self.thread.join(20)
 
-    def cut(self) -> None:
-        """As a network that goes away."""
+    def cut(self) -> bool:
+        """As a network that goes away. False: the line of the last cut has not come back yet."""
+        if self.opened <= self.cuts:
+            return False
+        self.cuts += 1
+        self._hang_up()
+        return True
+
+    def _hang_up(self) -> None:
         if self.line:
             with contextlib.suppress(OSError):
                 self.line.socket.shutdown(socket.SHUT_RDWR)
