@@ -40,7 +40,7 @@ def blank(llm: str, has_key: bool) -> dict[str, str]:
 
 def read(given: Mapping[str, Any]) -> control.Start:
     """Numbers read, text trimmed. Whether goal, workspace and limit make sense, control decides."""
-    text = {name: str(given.get(name) or "").strip() for name in FIELDS}
+    text = {name: _text(given.get(name)) for name in FIELDS}
     return control.Start(
         goal=text["goal"] or scripted_goal(text["llm"]),
         llm=text["llm"],
@@ -51,6 +51,11 @@ def read(given: Mapping[str, Any]) -> control.Start:
         max_usd=_dollars(text["max_usd"]),
         pace=text["pace"] or "human",
     )
+
+
+def _text(value: Any) -> str:
+    """A field as typed; JSON may say 0, which is an answer, or null, which is none."""
+    return "" if value is None else str(value).strip()
 
 
 def scripted_goal(llm: str) -> str:

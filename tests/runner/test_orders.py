@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from runs import control, runner
 from runs.models import Edit, Event, Message, Order, Run
+from runs.runner.slice import Slice
 from runs.store.verify import verify
 from tests.builders import a_person
 
@@ -111,6 +113,24 @@ def test_a_compaction_that_would_not_help_leaves_the_window_as_it_was(begin: Beg
     assert order.state in ("applied", "rejected")
     assert order.state == "applied" or "window is unchanged" in order.reason
     assert verify(run).ok
+
+
+def test_a_compaction_that_comes_about_while_one_is_asked_for_is_enough_for_both(
+    begin: Begin, walk: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody presses Compact while the mark's own summary is being written."""
+    run, real, pressed = begin("rehearsal/job-12", limit=24_000), Slice.store, list[Order]()
+
+    def store(self: Slice, *events: Any, **rest: Any) -> None:
+        real(self, *events, **rest)
+        if not pressed and any(event.kind == "compaction.started" for event in events):
+            pressed.append(asked(run, "compact"))
+
+    monkeypatch.setattr(Slice, "store", store)
+    walk(run, 30)
+    (order,) = map(answered, pressed)
+    assert (order.state, "the window was compacted at event" in order.reason) == ("merged", True)
+    assert all(edit.by == "" for edit in Edit.objects.filter(run=run))
 
 
 def test_orders_of_an_idle_run_are_answered_without_waking_it(begin: Begin, walk: Walk) -> None:

@@ -91,6 +91,13 @@ def test_a_mistake_as_json_names_field_and_cure(client: Client) -> None:
     assert "whole number" in answer.json()["error"]
 
 
+def test_a_zero_in_json_is_a_zero_and_null_is_left_to_the_policy(client: Client) -> None:
+    for given, usd in ((0, 0), (None, 5)):
+        body = {"llm": "rehearsal", "policy": "default", "max_usd": given}
+        made = client.post("/runs/", body, content_type="application/json", **JSON).json()
+        assert Run.objects.get(slug=made["run"]).policy["valves"]["usd"] == usd
+
+
 def test_json_that_is_none_is_refused(client: Client) -> None:
     answer = client.post("/runs/", "{nonsense", content_type="application/json", **JSON)
     assert answer.status_code == 422
