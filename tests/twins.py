@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import psycopg
+import pytest
 from django.core.management import call_command
 from django.db import connections
 from psycopg import sql
@@ -153,7 +154,10 @@ class Twins:
         if GIVEN:
             return GIVEN
         from tests.chaos.servers import Postgres as Server
+        from tests.chaos.servers import binaries
 
+        if binaries() is None and "CI" not in os.environ:
+            pytest.skip("Missing: postgresql. To run this: sudo apt install postgresql")
         self.server = Server(options="-c fsync=off -c full_page_writes=off -c autovacuum=off")
         self.server.begin()
         return str(self.server.url())

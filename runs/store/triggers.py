@@ -11,9 +11,17 @@ from typing import Any
 
 from django.db import connections
 
-SEALED = ("runs_blob", "runs_message", "runs_frame", "runs_version", "runs_event")
-CLOSED_TURN = "OLD.status NOT IN ('open', 'answered')"
-ENDED_CALL = "OLD.status NOT IN ('planned', 'started')"
+PROTECTED = {
+    "runs_blob": "",
+    "runs_message": "",
+    "runs_frame": "",
+    "runs_version": "",
+    "runs_event": "",
+    "runs_turn": "OLD.status NOT IN ('open', 'answered')",
+    "runs_call": "OLD.status NOT IN ('planned', 'started')",
+}
+"""Each table that only grows, and which of its rows no longer change (none named: all of them). No row is deleted."""
+
 LATE = "late_result_id"
 
 
@@ -34,15 +42,17 @@ class Trigger:
 
 def wanted(vendor: str) -> list[Trigger]:
     """All triggers, by the tables they guard."""
-    found = [_refuse(table, action) for table in SEALED for action in ("UPDATE", "DELETE")]
-    found += [_refuse("runs_turn", "UPDATE", CLOSED_TURN), _refuse("runs_turn", "DELETE")]
-    found += [_refuse("runs_call", "UPDATE", ENDED_CALL, _call_columns()), _refuse("runs_call", "DELETE")]
+    found = [
+        _refuse(table, "UPDATE", when, _call_columns() if table == "runs_call" else ())
+        for table, when in PROTECTED.items()
+    ]
+    found += [_refuse(table, "DELETE") for table in PROTECTED]
     when = f"OLD.{LATE} IS NOT NULL"
     found.append(
         Trigger(name="runs_call_late", table="runs_call", action="UPDATE", when=when, columns=(LATE,))
     )
     if vendor == "postgresql":
-        found += [_refuse(table, "TRUNCATE") for table in (*SEALED, "runs_turn", "runs_call")]
+        found += [_refuse(table, "TRUNCATE") for table in PROTECTED]
     return found
 
 

@@ -6,23 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import DatabaseError, connection, models, transaction
+from django.db.models import F
 
-from runs.models import Blob, Call, Event, Frame, Message, Run, Turn, Version
-from runs.store import triggers
+from runs.models import Blob, Call, Frame, Message, Run, Turn
+from runs.store import sql, triggers
 from tests.builders import a_run
 
 pytestmark = pytest.mark.django_db
 
-SEALED: tuple[type[models.Model], ...] = (Blob, Message, Frame, Version, Event)
-CHANGES: dict[str, dict[str, Any]] = {
-    "Blob": {"size": 1},
-    "Message": {"role": "user"},
-    "Frame": {"llm": "x"},
-    "Version": {"base": 0},
-    "Event": {"kind": "x"},
-}
+TABLES = {table._meta.db_table: table for table in apps.get_app_config("runs").get_models()}
+SEALED = [table for table, when in triggers.PROTECTED.items() if not when]
 
 
 def refused(act: Callable[[], Any]) -> None:
@@ -35,21 +31,44 @@ def run() -> Run:
     return a_run(turns=3, order="")
 
 
-@pytest.mark.parametrize("table", SEALED)
-def test_the_orm_changes_no_archived_row(table: type[models.Model]) -> None:
-    rows = table._default_manager.all()
-    refused(lambda: rows.update(**CHANGES[table.__name__]))
+def test_what_is_protected_is_what_the_contract_names() -> None:
+    """Bodies, messages, frames, windows and events; turns and calls once they have ended."""
+    assert set(triggers.PROTECTED) == {
+        *("runs_blob", "runs_message", "runs_frame", "runs_version", "runs_event"),
+        *("runs_turn", "runs_call"),
+    }
+    assert SEALED == ["runs_blob", "runs_message", "runs_frame", "runs_version", "runs_event"]
+
+
+@pytest.mark.parametrize("table", triggers.PROTECTED)
+def test_the_orm_changes_no_archived_row(table: str) -> None:
+    rows = TABLES[table]._default_manager.order_by("pk")
+    column = next(field.name for field in TABLES[table]._meta.fields if not field.primary_key)
+    refused(lambda: rows.update(**{column: F(column)}))
+    refused(lambda: rows.filter(pk=rows[0].pk).update(**{column: F(column)}))
     refused(lambda: rows[0].save())
+    refused(lambda: rows.bulk_update(list(rows), [column]))
     refused(lambda: rows._raw_delete("default"))
+    refused(lambda: rows.filter(pk=rows[0].pk)._raw_delete("default"))
     assert rows.count() > 0
 
 
-@pytest.mark.parametrize("table", SEALED)
-def test_sql_changes_no_archived_row(table: type[models.Model]) -> None:
-    name, key = table._meta.db_table, table._meta.pk.column
-    with connection.cursor() as cursor:
-        refused(lambda: cursor.execute(f"UPDATE {name} SET {key} = {key}"))
-        refused(lambda: cursor.execute(f"DELETE FROM {name}"))
+@pytest.mark.parametrize("table", triggers.PROTECTED)
+def test_sql_changes_no_archived_row(table: str) -> None:
+    key = TABLES[table]._meta.pk.column
+    ways = [f"UPDATE {table} SET {key} = {key}", f"DELETE FROM {table}"]
+    ways += [f"DELETE FROM {table} WHERE {key} = (SELECT max({key}) FROM {table})"]
+    if connection.vendor == "postgresql":
+        ways += [f"TRUNCATE {table} CASCADE", f"TRUNCATE runs_run, {table} CASCADE"]
+    for way in ways:
+        refused(lambda way=way: sql.execute(way))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "column", [field.column for field in Call._meta.fields if field.name != "late_result"]
+)
+def test_no_column_of_an_ended_call_changes(column: str) -> None:
+    refused(lambda: sql.execute(f'UPDATE runs_call SET "{column}" = "{column}" WHERE status = \'done\''))
 
 
 def test_an_insert_that_replaces_is_no_way_around() -> None:
@@ -58,9 +77,8 @@ def test_an_insert_that_replaces_is_no_way_around() -> None:
     ]
     if connection.vendor == "sqlite":
         ways.append("INSERT OR REPLACE INTO runs_event SELECT * FROM runs_event")
-    with connection.cursor() as cursor:
-        for way in ways:
-            refused(lambda way=way: cursor.execute(way))  # type: ignore[misc]
+    for way in ways:
+        refused(lambda way=way: sql.execute(way))  # type: ignore[misc]
 
 
 def test_a_closed_turn_stands() -> None:

@@ -14,11 +14,9 @@ from runs.models import Event, Message, Run
 from runs.store import archive, index, search
 from runs.store.verify import verify
 from tests.builders import Building, a_person, a_run
-from tests.store.conftest import LACKS
 from tests.store.test_nasty_text import NASTY
 from tests.twins import Twin, Twins
 
-pytestmark = pytest.mark.skipif(LACKS, reason="Missing: postgresql. To run this: sudo apt install postgresql")
 WORDS = [
     "race",
     "race-condition",
