@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,6 +39,12 @@ class HopLayer(InMemoryChannelLayer):
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
         await self._hop(super().group_send, group, message)
 
+    async def group_send_all(self, told: Sequence[tuple[str, dict[str, Any]]]) -> list[int]:
+        """Many messages at once; how many hear each."""
+        for group, message in told:
+            await self.group_send(group, message)
+        return [len(self.groups.get(group, ())) for group, _ in told]
+
     async def receive(self, channel: str) -> Any:
         if self.loop is None:
             self.bind()
@@ -67,6 +73,17 @@ class PubSubLayer(RedisPubSubChannelLayer):
     def __getattr__(self, name: str) -> Any:
         call = super().__getattr__(name)
         return partial(_borne, call) if name in ("group_add", "group_discard") else call
+
+    async def group_send_all(self, told: Sequence[tuple[str, dict[str, Any]]]) -> list[int]:
+        """Many messages with one way there and back; how many processes hear each."""
+        layer = self._get_layer()
+        (shard,) = layer._shards
+        async with shard._lock:
+            shard._ensure_redis()
+            pipe = shard._redis.pipeline(transaction=False)
+            for group, message in told:
+                pipe.publish(layer._get_group_channel_name(group), self.serialize(message))
+            return list(await pipe.execute())
 
     async def new_channel(self, prefix: str = "specific.") -> str:
         layer = self._get_layer()

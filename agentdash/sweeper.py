@@ -9,6 +9,7 @@ import time
 from django.db import Error, connection
 
 from runs import runner, tasks
+from runs.runner.watch import watch
 from runs.store import expiry, lease
 
 AGAIN_SECONDS = 20.0
@@ -21,13 +22,16 @@ class Sweeper:
     """Looks every `seconds` for runs that nobody holds and that have something to do.
 
     Embedded it is also how an order from the command line, which is another process, reaches an idle run: so it
-    looks every second there. A run that waits for a free thread is not rung again and again. With `hands` it takes up
-    to so many runs itself while the broker is away, or does not bring anybody after the second ring.
+    looks every second there. A run that waits for a free thread is not rung again and again. With `hands`, which is
+    how many runs this process may hold, it takes runs itself while the broker is away, or does not bring anybody
+    after the second ring; with `last` only when nobody else is at work: a thousand runs that wait for a free worker
+    are none of the pages' business.
     """
 
-    def __init__(self, seconds: float, hands: int = 0) -> None:
+    def __init__(self, seconds: float, hands: int = 0, *, last: bool = False) -> None:
         self.seconds = seconds
         self.hands = hands
+        self.last = last
         self.again = min(AGAIN_SECONDS, 2 * seconds) if hands else AGAIN_SECONDS
         self.rung: dict[int, float] = {}
         self.taken: set[int] = set()
@@ -52,17 +56,21 @@ class Sweeper:
         before = {run: at for run, at in self.rung.items() if run in waiting}
         self.rung = {run: at for run, at in before.items() if now - at < self.again}
         due = [run for run in waiting if run not in self.rung and run not in self.taken]
-        for run_id in due:
-            self.rung[run_id] = now
-            if not tasks.hint(run_id) or run_id in before:
+        alone = [run_id for run_id in due if not self._ring(run_id, now) or run_id in before]
+        if alone and not (self.last and lease.others_work(runner.owner())):
+            for run_id in alone:
                 self._take(run_id)
         if now - self.expired > EXPIRE_SECONDS:
             self.expired = now
             expiry.expire_orders(runner.owner())
         return due
 
+    def _ring(self, run_id: int, now: float) -> bool:
+        self.rung[run_id] = now
+        return tasks.hint(run_id)
+
     def _take(self, run_id: int) -> None:
-        if len(self.taken) < self.hands:
+        if max(len(self.taken), watch.held) < self.hands:
             self.taken.add(run_id)
             threading.Thread(target=self._walk, args=(run_id,), name=f"hand-{run_id}", daemon=True).start()
 

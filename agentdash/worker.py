@@ -27,7 +27,7 @@ GRACE_SECONDS = 18.0
 
 LEAVE_SECONDS = 24.0
 PAGES_HANDS = 4
-"""Runs that the process of the pages walks at a time while the broker is away."""
+"""Runs that the process of the pages walks at a time when no worker is there."""
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ def pages(sock: socket.socket) -> None:
     """The server, and a sweeper beside it: should every worker's be gone, orders still find their end."""
     from agentdash.server import Server
 
-    sweeper = Sweeper(_sweep_seconds(), hands=PAGES_HANDS)
+    sweeper = Sweeper(_sweep_seconds(), hands=PAGES_HANDS, last=True)
     sweeper.start()
     Server().run(sockets=[sock])
     sweeper.end()

@@ -18,8 +18,8 @@ from .orders import People
 SHARED = 50
 """Viewers of one run; all others watch a run each, as far as the runs go."""
 
-PRESSED = 40
-"""Runs that orders are pressed on, at most a tenth of all."""
+PRESSED, LEAST = 40, 4
+"""Runs that orders are pressed on, a tenth of all between the two."""
 
 SETTLE_S = 5.0
 AFTER_S = 25.0
@@ -51,7 +51,7 @@ def _measured(made: House, slugs: Sequence[str], up_s: float) -> Result:
     assert made.browser is not None
     people = People(
         browser=made.browser,
-        slugs=slugs[-min(PRESSED, max(load.runs // 10, 1)) :],
+        slugs=slugs[-min(PRESSED, max(load.runs // 10, LEAST)) :],
         seconds=load.seconds,
         paused=lambda: {slug for (slug,) in scaled.rows("SELECT slug FROM runs_run WHERE state = 'paused'")},
     )

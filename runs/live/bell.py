@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -25,9 +26,16 @@ DELTA_BYTES = 4_000
 BACKLOG_BYTES = 64_000
 """Typing that waits longer than this many bytes is dropped: the turn's event brings the whole text anyway."""
 
+UNHEARD_SECONDS = 1.0
+"""A run to which nobody listened is asked again after so long; its events are told all the same."""
+
+MOST_WAITING = 5_000
+"""Messages that wait for a layer that does not take them; a page without bells reads by itself."""
+
 log = logging.getLogger(__name__)
 
-Send = Callable[[str, dict[str, Any]], Awaitable[None]]
+Send = Callable[[Sequence[tuple[str, dict[str, Any]]]], Awaitable[Sequence[int]]]
+"""Group and message, many at once; returns how many heard each."""
 
 
 def ring(run_id: int, seq: int) -> None:
@@ -36,18 +44,30 @@ def ring(run_id: int, seq: int) -> None:
 
 
 def type(run_id: int, delta: Delta) -> None:  # noqa: A001 (a bell rings, and types)
-    """Letters of an answer that is still streaming; at most 10 messages a second and run, of 4 kB each."""
-    _post(lambda tower: tower.type(run_id, delta))
+    """Letters of an answer that is still streaming; at most 10 messages a second and run, of 4 kB each. A run that
+    nobody watches is not typed for: of a thousand runs at work people look at a few."""
+    _post(lambda tower: tower.type(run_id, delta), typing=run_id)
 
 
 class Tower:
-    """Bells of one event loop. Everything in it happens on that loop, so it needs no locks."""
+    """Bells of one event loop. Everything in it happens on that loop, so it needs no locks.
+
+    While one lot of messages is on its way the next gathers: a loop that shares its process with hundreds of working
+    threads gets its turn seldom, and a way there and back for each message would be far too slow.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
         self.loop = loop
         self.send = send
         self.pokes: dict[int, int] = {}
         self.typing: dict[int, list[Delta]] = {}
+        self.unheard: dict[int, float] = {}
+        self.waiting: list[tuple[int, dict[str, Any]]] = []
+        self.sending: asyncio.Task[None] | None = None
+
+    def is_heard(self, run_id: int) -> bool:
+        """Whether somebody may be listening; from any thread."""
+        return self.unheard.get(run_id, 0.0) < time.monotonic()
 
     def poke(self, run_id: int, seq: int) -> None:
         if run_id in self.pokes:
@@ -81,23 +101,46 @@ class Tower:
         self.loop.call_later(TYPE_SECONDS, self._typed, run_id)
 
     def _out(self, run_id: int, message: dict[str, Any]) -> None:
-        task = self.loop.create_task(_quietly(self.send(groups.run(run_id), message)))
-        _going.add(task)
-        task.add_done_callback(_going.discard)
+        if len(self.waiting) < MOST_WAITING:
+            self.waiting.append((run_id, message))
+        if self.sending is None:
+            self.sending = self.loop.create_task(self._send())
+
+    async def _send(self) -> None:
+        while self.waiting:
+            lot, self.waiting = self.waiting, []
+            try:
+                heard = await self.send([(groups.run(run_id), message) for run_id, message in lot])
+            except Exception as error:  # noqa: BLE001 (whatever the channel layer's trouble is, the run goes on)
+                log.warning("watchers were not told: %s", error)
+            else:
+                self._heard(lot, heard)
+        self.sending = None
+
+    def _heard(self, lot: Sequence[tuple[int, dict[str, Any]]], heard: Sequence[int]) -> None:
+        now = time.monotonic()
+        for (run_id, _), count in zip(lot, heard, strict=True):
+            if count:
+                self.unheard.pop(run_id, None)
+            else:
+                self.unheard[run_id] = now + UNHEARD_SECONDS
+        if len(self.unheard) > MOST_WAITING:
+            self.unheard = {run: until for run, until in self.unheard.items() if until > now}
 
 
-_going: set[asyncio.Task[None]] = set()
 _towers: WeakKeyDictionary[asyncio.AbstractEventLoop, Tower] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def _post(act: Callable[[Tower], None]) -> None:
+def _post(act: Callable[[Tower], None], typing: int = 0) -> None:
     layer = get_channel_layer()
     if layer is None:
         return
     loop = _loop(layer)
     with _lock:
-        tower = _towers.get(loop) or _towers.setdefault(loop, Tower(loop, layer.group_send))
+        tower = _towers.get(loop) or _towers.setdefault(loop, Tower(loop, layer.group_send_all))
+    if typing and not tower.is_heard(typing):
+        return
     try:
         loop.call_soon_threadsafe(act, tower)
     except RuntimeError:  # the server's loop closed just now: nobody hears it
@@ -117,13 +160,6 @@ def _own_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="bell", daemon=True).start()
     return loop
-
-
-async def _quietly(sending: Awaitable[None]) -> None:
-    try:
-        await sending
-    except Exception as error:  # noqa: BLE001 (whatever the channel layer's trouble is, the run goes on)
-        log.warning("watchers were not told: %s", error)
 
 
 def _continues(one: Delta, two: Delta) -> bool:

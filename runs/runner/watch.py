@@ -65,6 +65,11 @@ class Watch:
                 self._hands.pop(run_id, None)
                 self._acting.discard(run_id)
 
+    @property
+    def held(self) -> int:
+        """How many runs are in hand."""
+        return len(self._hands)
+
     def holds(self, run_id: int) -> bool:
         return run_id in self._hands
 

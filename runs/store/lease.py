@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
 from . import chain, sql
 from .transitions import ON_THE_WINDOW
@@ -125,11 +125,30 @@ def fence(claim: Claim) -> Fence:
 
 
 def renew_all(owner: str) -> int:
-    """One heartbeat for every run this owner holds; returns how many."""
+    """One heartbeat for every run this owner holds; returns how many.
+
+    A row that somebody is writing is passed over: if it is the owner, the write itself renews it, and a writer who
+    hangs must not keep the heartbeat from all the others.
+    """
+    held = "SELECT id FROM runs_run WHERE lease_owner = %s" + _passing_over()
     return sql.execute(
-        f"UPDATE runs_run SET lease_until_ms = {sql.now_expression()} + %s WHERE lease_owner = %s",
+        f"UPDATE runs_run SET lease_until_ms = {sql.now_expression()} + %s WHERE id IN ({held})",
         [lease_ms(), owner],
     )
+
+
+def _passing_over() -> str:
+    return " FOR NO KEY UPDATE SKIP LOCKED" if connection.vendor == "postgresql" else ""
+
+
+def others_work(owner: str) -> bool:
+    """Whether another process than this owner holds a run now."""
+    found = sql.one(
+        f"""SELECT 1 FROM runs_run WHERE lease_until_ms >= {sql.now_expression()} AND lease_owner NOT IN ('', %s)
+            LIMIT 1""",
+        [owner],
+    )
+    return found is not None
 
 
 def release(claim: Claim) -> bool:

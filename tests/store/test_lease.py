@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from runs.engine import events as ev
 from runs.models import Event, Run
@@ -124,6 +124,42 @@ def test_one_heartbeat_renews_all_runs_of_an_owner(run: Run) -> None:
     assert lease.renew_all("w1") == 2
     assert lease.renew_all("nobody") == 0
     assert lease.claim(run.pk, "w2") is None
+
+
+def test_a_run_that_somebody_is_writing_does_not_hold_up_the_heartbeat_of_the_others(run: Run) -> None:
+    other = a_run(turns=1, order="", state="ready")
+    held = claimed(run)
+    claimed(other)
+    expire(other)
+    locked, done = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with transaction.atomic():
+            lease.fence(held)
+            locked.set()
+            done.wait(20)
+        connection.close()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    locked.wait(20)
+    if connection.vendor == "sqlite":
+        done.set()  # one writer at a time, so the heartbeat can only come after it
+    assert lease.renew_all("w1") == (1 if connection.vendor == "postgresql" else 2)
+    assert lease.claim(other.pk, "w2") is None
+    done.set()
+    thread.join()
+
+
+def test_others_are_at_work_while_they_hold_a_run(run: Run) -> None:
+    assert not lease.others_work("w2")
+    claim = claimed(run)
+    assert lease.others_work("w2")
+    assert not lease.others_work("w1")
+    expire(run)
+    assert not lease.others_work("w2")
+    lease.release(claim)
+    assert not lease.others_work("w2")
 
 
 def open_turn(claim: lease.Claim, run: Run, attempt: int = 1) -> None:
