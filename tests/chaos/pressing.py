@@ -82,10 +82,6 @@ def at_once(acts: Sequence[Callable[[], Pressed]]) -> list[Pressed]:
     return found
 
 
-def state(house: House, slug: str) -> str:
-    return str(house.one("SELECT state FROM runs_run WHERE slug = ?", slug))
-
-
 def until(house: House, slug: str, *states: str, seconds: float = 60) -> str:
     """The state in which the run rests, once it is one of these and no worker has it."""
 

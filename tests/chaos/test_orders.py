@@ -13,7 +13,7 @@ from .pressing import Person, Pressed, answered, at_once, people, until
 
 PEOPLE = 50
 SLOW_TURN = 9
-LLM = f"rehearsal/job-12+slow:250@{SLOW_TURN}"
+LLM = f"rehearsal/job-12+slow:400@{SLOW_TURN}"
 """The ninth turn drips in, so that everybody presses while it runs."""
 
 
