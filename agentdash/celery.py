@@ -6,11 +6,12 @@ import os
 
 from celery import Celery
 
-from agentdash import inproc
+from agentdash import broker, inproc
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentdash.settings")
 
 inproc.register()
+broker.register()
 app = Celery("agentdash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.set_default()

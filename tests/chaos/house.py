@@ -178,9 +178,22 @@ class Scaled(House):
 
     def hint(self, run_id: int, times: int) -> None:
         """So many Celery messages for one run."""
-        code = "import sys, agentdash.cli.ground as g; g.django(); from runs.tasks import hint\n"
-        code += f"for _ in range({times}): hint({run_id})"
-        subprocess.run([sys.executable, "-c", code], env=self.environment(), check=True, timeout=120)
+        self._inside(f"from runs.tasks import hint\nfor _ in range({times}): hint({run_id})")
+
+    def begin_unheard(self, llm: str, runs: int) -> None:
+        """So many runs whose first Celery message never arrives."""
+        start = f"control.start(door.local(), control.Start(goal='Run errands', llm={llm!r}, pace='fast'))"
+        unheard = (
+            "from agentdash import door; from runs import control, tasks; tasks.hint = lambda run_id: True"
+        )
+        self._inside(f"{unheard}\nfor _ in range({runs}): {start}")
+
+    def _inside(self, code: str) -> None:
+        """Python in a process of its own that knows this house."""
+        ground = "import agentdash.cli.ground as ground; ground.django()"
+        subprocess.run(
+            [sys.executable, "-c", f"{ground}\n{code}"], env=self.environment(), check=True, timeout=300
+        )
 
     def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.database, autocommit=True, connect_timeout=5) as connection:

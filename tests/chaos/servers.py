@@ -149,7 +149,13 @@ class Redis:
 
     def push(self, queue: str, *texts: str) -> None:
         with redis.Redis(port=self.port) as client:
-            client.lpush(queue, *texts)
+            client.lpush(queue, *[text.encode("utf-8", "surrogatepass") for text in texts])
+
+    def take(self, queue: str) -> int:
+        """Take away what lies in a queue; how much it was."""
+        with redis.Redis(port=self.port) as client:
+            counted, _ = client.pipeline(transaction=True).llen(queue).delete(queue).execute()
+            return int(counted)
 
     def _answers(self) -> bool:
         try:

@@ -14,6 +14,13 @@ from .viewer import PAUSE, Browser, Viewer
 OWNERS = """SELECT run_id, data ->> 'term', count(*) FROM runs_event
             WHERE kind = 'owner.claimed' GROUP BY 1, 2"""
 
+NONSENSE = (
+    *("nonsense", "", "7", "[]", "{}", '{"body": 7}', '{"properties": 3}', "[" * 100_000, "\ud83d"),
+    '{"body": "no base64", "properties": {"body_encoding": "base64", "delivery_tag": "a"}}',
+    '{"body": "", "properties": {"delivery_tag": "b"}}',
+    '{"body": "W10=", "properties": {"body_encoding": "base64", "delivery_tag": "c"}, "headers": {"task": "x"}}',
+)
+
 
 def served(house: Scaled, workers: int = 2) -> Browser:
     """Pages and workers, and a person who is in."""
@@ -113,32 +120,37 @@ def caught_up(house: Scaled, viewer: Viewer) -> float:
 
 
 def test_hints_that_come_twice_never_or_as_nonsense(scaled: Scaled, report: Report) -> None:
-    turns, hints = 10, size(200, 1000)
-    slugs = begin(scaled, turns, 4)
-    scaled.redis.forget()  # the hints of all four are lost
-    began = time.monotonic()  # the workers' own start counts too
-    scaled.worker(8)
-    scaled.worker(8)
-    ids = [row[0] for row in scaled.rows("SELECT id FROM runs_run ORDER BY id")]
-    scaled.redis.push("celery", "nonsense", "{}", '{"body": 7}')
-    wait_until(
-        lambda: not scaled.rows("SELECT 1 FROM runs_run WHERE state = 'ready'"), 60, "all runs to be taken up"
-    )
-    taken = time.monotonic() - began
-    scaled.hint(ids[0], hints)
-    scaled.redis.forget()
-    wait_until(lambda: not at_work(scaled), 120, "all runs to end")
+    turns, runs, hints = 3, size(4, 40), size(200, 1000)
+    for _ in range(2):
+        scaled.worker(8)
+    dropped, taken = 0, [0.0]
+    while dropped < size(runs, hints):
+        scaled.begin_unheard(f"rehearsal/errands-{turns}", runs)
+        dropped += runs
+        taken.append(taken_up(scaled))
+    scaled.redis.push("celery", *NONSENSE)
+    scaled.hint(scaled.one("SELECT max(id) FROM runs_run"), hints)
+    wait_until(lambda: not at_work(scaled), 300, "all runs to end")
     owners = scaled.rows(OWNERS)
     alive = [life for life in scaled.lives if life.lives]
     problems = unfinished(scaled, turns)
     problems += [f"run {run} has {count} owners in term {term}" for run, term, count in owners if count > 1]
     problems += [] if len(alive) == 2 else ["a worker died of a message"]
-    problems += [f"dropped hints were picked up after {taken:.1f} s"] if taken > 15 else []
+    problems += [f"dropped hints were picked up after {max(taken):.1f} s"] if max(taken) > 15 else []
     figure = {
-        "runs": len(slugs),
+        "runs": scaled.one("SELECT count(*) FROM runs_run"),
         "duplicates": hints,
-        "dropped": 4,
-        "malformed": 3,
-        "picked_up_s": round(taken, 1),
+        "dropped": dropped,
+        "malformed": len(NONSENSE),
+        "picked_up_s_max": round(max(taken), 1),
     }
     report("A13", figure, problems)
+
+
+def taken_up(house: Scaled) -> float:
+    """Seconds until no run waits for somebody to begin it."""
+    began = time.monotonic()
+    wait_until(
+        lambda: not house.rows("SELECT 1 FROM runs_run WHERE state = 'ready'"), 60, "runs to be taken up"
+    )
+    return time.monotonic() - began
