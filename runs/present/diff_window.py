@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from runs.engine import tokens
 from runs.engine.events import PARTS, Form, Frame
 from runs.engine.messages import Block, Kind, Message, calls_of
-from runs.engine.window.forms import Shape, is_thinking, shown
+from runs.engine.window.forms import Shape, shown
+from runs.engine.window.lines import is_thinking
 from runs.engine.window.versions import Entry, entries
 from runs.models import Run, Turn
 from runs.store import windows

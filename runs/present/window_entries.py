@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from runs.engine import tokens
 from runs.engine.events import Form
 from runs.engine.messages import Block, Kind, Message, texts_of
-from runs.engine.window.forms import Shape, is_thinking, shown
+from runs.engine.window.forms import Shape, shown
 from runs.engine.window.gauge import scaled
+from runs.engine.window.lines import is_thinking
 from runs.models import Turn
 
 from . import diff_labels

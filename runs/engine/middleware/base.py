@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from operator import is_
 from pathlib import Path
 
 from ..events import (
@@ -62,6 +61,7 @@ class Record:
     compacted_at: int = 0
     failures: int = 0
     failed_at: int = 0
+    undone_at: int = 0
     episode: Episode | None = None
 
 
@@ -92,7 +92,6 @@ class Desk:
     """Another llm for summaries, where the policy names one."""
 
     _reading: tuple[tuple[object, ...], Reading] | None = field(default=None, init=False)
-    _laid: tuple[Sequence[Entry], list[tuple[Entry, Sequence[Block]]]] = field(default=((), []), init=False)
 
     @property
     def shape(self) -> Shape:
@@ -121,16 +120,9 @@ class Desk:
         return self.read().tokens / self.limit
 
     def with_blocks(self, shown: Sequence[Entry]) -> list[tuple[Entry, Sequence[Block]]]:
-        """Entries with their blocks. What was laid out last and still stands at the front is not laid out again."""
-        shown = tuple(shown)
-        before, laid = self._laid
-        same = len(before) if len(before) <= len(shown) and all(map(is_, before, shown)) else 0
-        shape, calls = self.shape, self.window.calls()
-        fresh = [(entry, self.renderer.blocks(self.frame, entry, shape, calls)) for entry in shown[same:]]
-        laid = [*laid[:same], *fresh]
-        if shown is self.window.entries:
-            self._laid = (shown, laid)
-        return laid
+        """Entries with their blocks."""
+        laid = self.renderer.laid(self.frame, shown, self.window.calls())
+        return [(entry, one.blocks) for entry, one in zip(shown, laid, strict=True)]
 
     def sizes(self, shown: Sequence[Entry]) -> list[int]:
         """Tokens of each entry in its form."""

@@ -10,6 +10,7 @@ from .. import tokens
 from ..events import Form
 from ..messages import Block, Kind, Message, result_text, sha256
 from .ledger import key_lines
+from .lines import is_thinking
 from .repair import MOST_PICTURE_BYTES, MOST_PICTURES
 
 SMALL = 120
@@ -50,10 +51,6 @@ def shown(message: Message, form: Form, shape: Shape, calls: Mapping[str, Block]
     if message.kind is Kind.ANSWER:
         return tuple(block for block in message.content if not is_thinking(block))
     return tuple(_cleared(block, message, shape, calls) for block in message.content)
-
-
-def is_thinking(block: Block) -> bool:
-    return block["type"] in ("thinking", "redacted_thinking")
 
 
 def clearable(block: Block, shape: Shape, calls: Mapping[str, Block]) -> bool:

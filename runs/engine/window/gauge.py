@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .. import tokens
 from ..events import PARTS, Form, Frame, Parts, Usage
 from ..messages import Block, Counted, Kind, Message
-from .forms import is_thinking
+from .lines import is_thinking
 from .versions import Entry
 
 _OF_KIND = {

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from .. import tokens
 from ..events import Episode, Form, Item, Note
 from ..messages import Author, Kind, Message, Role, text
+from .lines import is_thinking
 from .versions import Entry
 
 SECTIONS = ("decisions", "pending", "facts", "errors")
@@ -108,6 +109,6 @@ def _product(number: int, turn: int, kind: Kind, body: str) -> Message:
 
 def without_thinking(entry: Entry) -> Item:
     """An answer behind an edit on an llm that binds thinking to its prefix: the thinking would be refused (W5)."""
-    thinks = any(block["type"] in ("thinking", "redacted_thinking") for block in entry.message.content)
+    thinks = any(is_thinking(block) for block in entry.message.content)
     form = Form.CLEARED if thinks and entry.message.kind is Kind.ANSWER else entry.form
     return Item(message=entry.message.number, form=form, pinned=entry.pinned)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any
 
 from ..errors import InvalidWindow
 from ..events import Frame
 from ..messages import Block, Message, Role, canonical, sha256, texts_of
 from .forms import Shape, shown
-from .repair import Line, Mended, Tidied, joined, tidied
+from .lines import Line
+from .repair import Mended, Tidied, joined, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
 
@@ -65,14 +67,22 @@ def roomier(frame: Frame, max_tokens: int) -> Frame:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laid:
+    """A message as it is sent in one form: its blocks, and the line they make."""
+
+    message: Message
+    blocks: tuple[Block, ...]
+    tidied: Tidied
+
+
 class Renderer:
-    """Renders requests of one run. Remembers the bytes of lines it has seen: old messages are never dumped again."""
+    """Renders requests of one run. Remembers the lines it has seen: old messages are never dumped again."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
-        self._shown: dict[tuple[int, str, str], tuple[Message, tuple[Block, ...]]] = {}
-        self._tidied: dict[int, tuple[tuple[Block, ...], Tidied]] = {}
-        self._bytes: dict[int, tuple[Line, bytes]] = {}
+        self._known: dict[tuple[int, str, str], Laid] = {}
+        self._last: tuple[str, tuple[Entry, ...], list[Laid]] = ("", (), [])
 
     def render(
         self,
@@ -87,7 +97,7 @@ class Renderer:
         """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
         one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
         shape = Shape.of(frame.params["shape"])
-        tidy = [self._tidy(entry.message.role, self.blocks(frame, entry, shape, calls)) for entry in entries]
+        tidy = [laid.tidied for laid in self.laid(frame, entries, calls)]
         mended = joined(tidy, max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes)
         wrong = problems(mended.lines)
         if wrong:
@@ -95,7 +105,8 @@ class Renderer:
                 f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run."
             )
         lines = self._marked(mended, aside)
-        marks = sum("cache_control" in spot for spot in (*frame.tools, *_spots(lines))) + bool(frame.system)
+        marks = sum("cache_control" in tool for tool in frame.tools) + bool(frame.system)
+        marks += sum(line.marks for line in lines)
         if marks > MOST_MARKS:
             raise InvalidWindow(
                 f"The request has {marks} cache marks, and {MOST_MARKS} are allowed. Report this run."
@@ -109,24 +120,31 @@ class Renderer:
         request = Request(body=body, sha256=sha256(body), turn=turn)
         return Rendered(request=request, repairs=tuple(mended.repairs))
 
+    def laid(self, frame: Frame, entries: Iterable[Entry], calls: Mapping[str, Block]) -> list[Laid]:
+        """Entries as they are sent. Those that were laid out last and still stand at the front are not looked up."""
+        listed, (name, before, laid) = tuple(entries), self._last
+        stays = name == frame.sha256 and len(before) <= len(listed) and all(map(is_, before, listed))
+        same, shape = len(before) * stays, Shape.of(frame.params["shape"])
+        laid = [*laid[:same], *(self._lay(frame, entry, shape, calls) for entry in listed[same:])]
+        self._last = (frame.sha256, listed, laid)
+        return laid
+
     def blocks(
         self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]
     ) -> tuple[Block, ...]:
-        """An entry's blocks in its form; the same objects each time. An edit that was drawn and not applied has shown
-        messages under numbers that others get, so the message itself is looked at."""
-        key = (entry.message.number, entry.form.value, frame.sha256)
-        known = self._shown.get(key)
-        if known is None or known[0] is not entry.message:
-            known = self._shown[key] = (entry.message, shown(entry.message, entry.form, shape, calls))
-        return known[1]
+        """An entry's blocks in its form; the same objects each time."""
+        return self._lay(frame, entry, shape, calls).blocks
 
-    def _tidy(self, role: Role, blocks: tuple[Block, ...]) -> Tidied:
-        """A line of these blocks, tidied once: the same line each time, so its bytes are made once too."""
-        known = self._tidied.get(id(blocks))
-        if known is None or known[0] is not blocks:
-            known = self._tidied[id(blocks)] = (blocks, tidied(Line(role=role, blocks=blocks)))
-            self._bytes[id(known[1].line)] = (known[1].line, b"")
-        return known[1]
+    def _lay(self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]) -> Laid:
+        """Remembered, and so are the bytes of its line. An edit that was drawn and not applied has shown messages
+        under numbers that others get, so the message itself is looked at."""
+        key = (entry.message.number, entry.form.value, frame.sha256)
+        known = self._known.get(key)
+        if known is None or known.message is not entry.message:
+            blocks = shown(entry.message, entry.form, shape, calls)
+            tidy = tidied(Line(role=entry.message.role, blocks=blocks))
+            known = self._known[key] = Laid(message=entry.message, blocks=blocks, tidied=tidy)
+        return known
 
     def _marked(self, mended: Mended, aside: str) -> list[Line]:
         """Two sliding marks, the tail and the tail before it: with one, a turn of over 20 blocks reads nothing."""
@@ -148,28 +166,13 @@ class Renderer:
         pieces["model"] = canonical(frame.llm)
         pieces["metadata"] = canonical({"user_id": purpose})
         pieces["stream"] = b"true"
-        pieces["messages"] = b"[" + b",".join(self._message(line) for line in lines) + b"]"
+        pieces["messages"] = b"[" + b",".join([line.data for line in lines]) + b"]"
         if frame.system:
             *before, last = frame.system
             pieces["system"] = canonical([*before, {**last, "cache_control": MARK}])
         if frame.tools:
             pieces["tools"] = canonical(list(frame.tools))
         return b"{" + b",".join(b'"%s":%s' % (key.encode(), pieces[key]) for key in sorted(pieces)) + b"}"
-
-    def _message(self, line: Line) -> bytes:
-        """The bytes of a line; of one that stands as it was tidied they are remembered."""
-        known = self._bytes.get(id(line))
-        steady = known is not None and known[0] is line
-        if known and steady and known[1]:
-            return known[1]
-        data = canonical({"content": list(line.blocks), "role": line.role.value})
-        if steady:
-            self._bytes[id(line)] = (line, data)
-        return data
-
-
-def _spots(lines: Iterable[Line]) -> Iterable[Block]:
-    return (block for line in lines for block in line.blocks)
 
 
 def model_view(

@@ -11,6 +11,7 @@ from operator import is_
 
 from ..messages import Block, Role
 from ..tokens import picture_size
+from .lines import Line, inner, is_thinking
 
 EMPTY = "(nothing was said)"
 UNKNOWN = (
@@ -20,14 +21,6 @@ UNKNOWN = (
 MANY_PICTURES, MANY_SIDE, MOST_PICTURES = 20, 2000, 100
 MOST_PICTURE_BYTES = 24 * 1024 * 1024
 """Over 20 pictures each side is at most 2,000 px; over 100 are refused. Source: API limits as reported in issues."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One message of a request."""
-
-    role: Role
-    blocks: tuple[Block, ...]
 
 
 @dataclass(slots=True)
@@ -124,17 +117,19 @@ def _merged(lines: Sequence[Line]) -> list[Line]:
             merged[-1] = replace(merged[-1], blocks=merged[-1].blocks + line.blocks)
         elif line.blocks or _stands_between(merged, lines[at + 1 :], line):
             merged.append(line)
-    merged = [_without_last_thoughts(line) for line in merged]
-    return [
-        line if line.blocks else replace(line, blocks=({"type": "text", "text": EMPTY},)) for line in merged
-    ]
+    for at, line in enumerate(merged):
+        if line.ends_in_thought:
+            merged[at] = line = _without_last_thoughts(line)
+        if not line.blocks:
+            merged[at] = replace(line, blocks=({"type": "text", "text": EMPTY},))
+    return merged
 
 
 def _without_last_thoughts(line: Line) -> Line:
     blocks = line.blocks
-    while blocks and line.role is Role.ASSISTANT and blocks[-1]["type"] in ("thinking", "redacted_thinking"):
+    while blocks and is_thinking(blocks[-1]):
         blocks = blocks[:-1]
-    return line if blocks is line.blocks else replace(line, blocks=blocks)
+    return replace(line, blocks=blocks)
 
 
 def _stands_between(before: Sequence[Line], after: Sequence[Line], line: Line) -> bool:
@@ -149,12 +144,20 @@ def _unique_ids(lines: list[Line], mended: Mended) -> list[Line]:
     for line in lines:
         if line.role is Role.ASSISTANT:
             renamed = {}
+            if _is_fresh(line.calls, seen):
+                seen.update(line.calls)
+                out.append(line)
+                continue
             line = _with(line, tuple(_fresh(block, seen, renamed, mended) for block in line.blocks))
         elif renamed:
             line = _with(line, tuple(_follow(block, renamed) for block in line.blocks))
             renamed = {}
         out.append(line)
     return out
+
+
+def _is_fresh(calls: Sequence[str], seen: set[str]) -> bool:
+    return seen.isdisjoint(calls) and len(set(calls)) == len(calls) and all(calls)
 
 
 def _fresh(block: Block, seen: set[str], renamed: dict[str, list[str]], mended: Mended) -> Block:
@@ -188,7 +191,8 @@ def _paired(lines: list[Line], mended: Mended) -> list[Line]:
     for line in lines:
         calls = _open_calls(out)
         if line.role is Role.USER:
-            line = _answering(line, calls, mended)
+            if line.results != calls or not line.results_first:
+                line = _answering(line, calls, mended)
         elif calls:
             out.append(_synthetic(calls, mended))
         if line.blocks:
@@ -199,9 +203,7 @@ def _paired(lines: list[Line], mended: Mended) -> list[Line]:
 
 
 def _open_calls(lines: Sequence[Line]) -> list[str]:
-    if not lines or lines[-1].role is Role.USER:
-        return []
-    return [str(block["id"]) for block in lines[-1].blocks if block["type"] == "tool_use"]
+    return lines[-1].calls if lines and lines[-1].role is Role.ASSISTANT else []
 
 
 def _answering(line: Line, calls: Sequence[str], mended: Mended) -> Line:
@@ -252,7 +254,7 @@ def _bounded(lines: list[Line], mended: Mended) -> list[Line]:
 
 def _pictures(lines: list[Line], most: int, most_bytes: int, mended: Mended) -> list[Line]:
     """The oldest pictures over the API's number or bytes, and large ones among many, become a line of text (W7)."""
-    found = [block for line in lines for block in _images(line)]
+    found = [block for line in lines for block in line.pictures]
     drop = {id(block) for block in found[: max(0, len(found) - most)]}
     left = sum(_bytes(block) for block in found if id(block) not in drop)
     for block in found:
@@ -273,16 +275,6 @@ def _bytes(block: Block) -> int:
     return len((block.get("source") or {}).get("data") or "")
 
 
-def _images(line: Line) -> list[Block]:
-    inside = [part for block in line.blocks for part in _parts(block)]
-    return [block for block in (*line.blocks, *inside) if block["type"] == "image"]
-
-
-def _parts(block: Block) -> Sequence[Block]:
-    content = block.get("content")
-    return content if block["type"] == "tool_result" and isinstance(content, list | tuple) else ()
-
-
 def _named(block: Block, drop: set[int]) -> Block:
     if id(block) in drop:
         size = picture_size(block)
@@ -290,6 +282,6 @@ def _named(block: Block, drop: set[int]) -> Block:
             "type": "text",
             "text": f"[picture{f', {size[0]} × {size[1]} px' if size else ''}: in the archive]",
         }
-    if any(id(part) in drop for part in _parts(block)):
-        return {**block, "content": [_named(part, drop) for part in _parts(block)]}
+    if any(id(part) in drop for part in inner(block)):
+        return {**block, "content": [_named(part, drop) for part in inner(block)]}
     return block

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from ..events import Form, Item
 from ..messages import Kind, calls_of
-from .forms import is_thinking
 from .head import without_thinking
+from .lines import is_thinking
 from .versions import Entry
 
 

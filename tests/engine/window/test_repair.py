@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from runs.engine.messages import Role
-from runs.engine.window.repair import EMPTY, Line, Mended, mend
+from runs.engine.window.lines import Line
+from runs.engine.window.repair import EMPTY, Mended, mend
 from runs.engine.window.validate import problems
 from tests.cases.structure import problems as foreign_problems
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runs.engine.messages import Role
-from runs.engine.window.repair import Line
+from runs.engine.window.lines import Line
 from runs.engine.window.validate import problems
 
 from ..stage import bot, gave, thought, use, user
