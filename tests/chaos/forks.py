@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import sys
 import time
@@ -34,11 +33,11 @@ from django.db import connection
 from agentdash import database, door
 from runs import control, tasks
 from runs.engine.tools.files import ReadFile
-from runs.models import Call, Edit, Event, Message, Order, Run, Turn
-from runs.store import archive, blobs, lease
-from runs.store.verify import verify
+from runs.models import Call, Event, Run
+from runs.store import archive, lease
 
 from . import tools
+from .editing import edits
 from .sealing import sealed
 
 AFTER = {
@@ -202,57 +201,6 @@ def in_a_tool(_size: int) -> tuple[dict[str, Any], list[str]]:
     ended(fork(walk(run.pk)))
     problems += [f"retry: {wrong}" for wrong in whole(run, 4)]
     return figure, problems
-
-
-def edits(runs: int) -> tuple[dict[str, Any], list[str]]:
-    """A18: compact, clear and words at random moments; nothing said is lost, every next call is accepted."""
-    figure = {"runs": runs, "said": 0, "compactions": 0, "clears": 0, "orders": 0}
-    problems: list[str] = []
-    for number in range(runs):
-        run = begin("rehearsal/errands-20", policy="demo", max_turns=200)
-        child = fork(walk(run.pk))
-        said = [f"word {number}-{count}" for count in range(6)]
-        for count, word in enumerate(said):
-            _asked(run, "say", {"text": word})
-            _asked(run, "compact" if count % 2 else "clear", {})
-            PAUSE.wait(random.uniform(0.05, 0.5))
-        ended(child)
-        ended(fork(walk(run.pk)))
-        step(run.pk)
-        wrong = [*_said_once(run, said), *_ended_well(run)]
-        problems += [f"{run.slug}: {one}" for one in wrong]
-        applied = Edit.objects.filter(run=run, state="applied")
-        figure["said"] += len(said)
-        figure["compactions"] += applied.filter(kind="compact").count()
-        figure["clears"] += applied.filter(kind="clear").count()
-        figure["orders"] += Order.objects.filter(run=run).count()
-    return figure, problems
-
-
-def _asked(run: Run, kind: str, args: dict[str, Any]) -> None:
-    control.order(door.local(), run, kind, args)
-
-
-def _said_once(run: Run, said: list[str]) -> list[str]:
-    bodies = [blobs.read([blob])[blob] for blob in _blobs(run)]
-    found = [block["text"] for body in bodies for block in body if block["type"] == "text"]
-    return [
-        f"{word!r} stands {found.count(word)} times in the archive" for word in said if found.count(word) != 1
-    ]
-
-
-def _blobs(run: Run) -> list[str]:
-    return list(Message.objects.filter(run=run, kind="say").values_list("blob_id", flat=True))
-
-
-def _ended_well(run: Run) -> list[str]:
-    run.refresh_from_db()
-    wrong = [] if run.state == "done" else [f"it is {run.state} ({run.reason})"]
-    if waiting := Order.objects.filter(run=run, state="pending").count():
-        wrong.append(f"{waiting} orders wait")
-    if Turn.objects.filter(run=run, status="lost").exists():
-        wrong.append("a call was refused")
-    return wrong if verify(run).ok else [*wrong, str(verify(run))]
 
 
 CHECKS: dict[str, Callable[[int], tuple[dict[str, Any], list[str]]]] = {
