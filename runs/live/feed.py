@@ -16,6 +16,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 
+from runs.live import lookout
 from runs.models import Event, Run
 from runs.present import socket
 
@@ -61,7 +62,7 @@ class Feed:
         """See in the database how far the run is: bells can be lost. One look in POLL_SECONDS serves all watchers."""
         if self.looked + POLL_SECONDS * 0.9 < time.monotonic():
             self.looked = time.monotonic()
-            self.told(await _last(self.run_id))
+            self.told(await lookout.last(self.run_id))
 
     async def after(self, seq: int) -> list[Line]:
         """Events after `seq` that are known to exist, oldest first, at most GAP."""
@@ -124,12 +125,6 @@ def frames(lines: list[Line]) -> list[str]:
 
 _in_thread = partial(database_sync_to_async, thread_sensitive=False)
 """Not on the one thread that Django shares: a long snapshot must not hold up other runs."""
-
-
-@_in_thread
-def _last(run_id: int) -> int:
-    found = Run.objects.filter(pk=run_id).values_list("next_seq", flat=True).first()
-    return found - 1 if found else 0
 
 
 @_in_thread

@@ -5,6 +5,7 @@ A run whose lease could not be renewed for two thirds of it stops by itself: ano
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -20,6 +21,8 @@ from runs.store import lease, orders
 
 POLL_S = 0.5
 STOPPED, INTERRUPTED, LEAVING, FENCED = "stop_now", "interrupt", "leaving", "fenced"
+
+log = logging.getLogger(__name__)
 
 _names: dict[int, str] = {}
 
@@ -127,6 +130,8 @@ class Watch:
                 self._beaten = time.monotonic()
         except Error:  # the database is away: no renewal counts, and in the end the runs let go by themselves
             connection.close()
+        except Exception:  # our own mistake; without a watcher every run of this process would lose its lease
+            log.exception("the watcher could not look")
         if time.monotonic() - self._beaten > seconds * 2 / 3:
             for cancel in hands.values():
                 cancel(FENCED)

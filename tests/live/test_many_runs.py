@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+from django.db import OperationalError
+
 from runs.engine.events import Delta
-from runs.live import groups
+from runs.live import groups, lookout
 from runs.live.bell import MOST_WAITING, Tower
 
 WATCHED, ALONE = 1, 2
@@ -125,3 +128,57 @@ def test_letters_of_a_watched_run_still_go_out() -> None:
         return [message["delta"]["text"] for lot in layer.lots for _, message in lot]
 
     assert asyncio.run(ring()) == ["ab"]
+
+
+def test_pages_that_look_at_once_ask_the_database_once_or_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+
+    async def newest(run_ids: Sequence[int]) -> dict[int, int]:
+        looks.append(len(run_ids))
+        await asyncio.wait([asyncio.create_task(asyncio.Event().wait())], timeout=0)
+        return {run_id: 10 * run_id for run_id in run_ids if run_id != 7}
+
+    async def look() -> list[int]:
+        return await asyncio.gather(*(lookout.last(run_id) for run_id in (*range(100), *range(100))))
+
+    monkeypatch.setattr(lookout, "_newest", newest)
+    assert asyncio.run(look()) == [0 if run_id == 7 else 10 * run_id for run_id in (*range(100), *range(100))]
+    assert (len(looks), sum(looks)) == (1, 100)
+
+
+def test_a_page_that_leaves_while_it_looks_takes_the_answer_from_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def look() -> int:
+        may = asyncio.Event()
+
+        async def newest(run_ids: Sequence[int]) -> dict[int, int]:
+            await may.wait()
+            return dict.fromkeys(run_ids, 3)
+
+        monkeypatch.setattr(lookout, "_newest", newest)
+        leaves, stays = (asyncio.create_task(lookout.last(1)) for _ in range(2))
+        await asyncio.wait([leaves, stays], timeout=0)
+        leaves.cancel()
+        may.set()
+        return await stays
+
+    assert asyncio.run(look()) == 3
+
+
+def test_a_database_that_fails_is_told_to_who_asked_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([OperationalError("away"), {1: 5}])
+
+    async def newest(_: Sequence[int]) -> dict[int, int]:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def look() -> int:
+        with pytest.raises(OperationalError):
+            await lookout.last(1)
+        return await lookout.last(1)
+
+    monkeypatch.setattr(lookout, "_newest", newest)
+    assert asyncio.run(look()) == 5
