@@ -17,7 +17,9 @@ from .window.render import Rendered, roomier
 
 TRIES = 6
 LONGEST_S = 300.0
-"""Six tries, at most five minutes in all; then the run waits and says why. Source: reliability rules of the house."""
+BACKOFF_S = 0.5
+"""Six tries, at most five minutes from the first trouble to the last try; then the run waits and says why. Source:
+reliability rules of the house."""
 
 FULL = "model_context_window_exceeded"
 _LENGTH = re.compile(r"(\d[\d,]*) tokens > ")
@@ -37,7 +39,7 @@ class Asking:
     def answer(self) -> Generator[Event, None, tuple[int, Answer, Reading]]:
         """Yields events; returns (attempt, Answer, Reading of what was sent). Raises LlmTrouble when it gives up,
         WindowFull when the llm calls the request too long and it cannot be made shorter."""
-        waited, reduced, room = 0.0, False, 0
+        troubled_ms, reduced, room = 0, False, 0
         tries = 1
         while True:
             self._go_on()
@@ -71,14 +73,15 @@ class Asking:
                 if isinstance(error, AnswerTooLong):
                     self._partial = []
                 yield self._lost(str(error))
-                wait = _wait(error, tries)
-                if not error.retry or tries == TRIES or waited + wait > LONGEST_S:
+                wait, now = _wait(error, tries), self.desk.clock.now_ms()
+                troubled_ms = troubled_ms or now
+                if not error.retry or tries == TRIES or now - troubled_ms + wait * 1000 > LONGEST_S * 1000:
                     raise
                 yield LlmRetry(
                     turn=self.desk.turn, status=error.status, wait_ms=round(wait * 1000), tries=tries
                 )
                 self.desk.clock.sleep(wait, self.desk.cancel)
-                tries, waited = tries + 1, waited + wait
+                tries += 1
                 continue
             yield from self._reduce()
             reduced = True
@@ -190,7 +193,7 @@ def _is_cut_in_a_call(answer: Answer) -> bool:
 
 
 def _wait(error: LlmTrouble, tries: int) -> float:
-    """Seconds before the next try: what the server asks for, else 0.5 s doubled, with jitter of a quarter."""
+    """Seconds before the next try: what the server asks for, else a base that doubles, with jitter of a quarter."""
     if error.retry_after is not None:
         return error.retry_after
-    return float(min(0.5 * 2**tries, 30.0) * random.uniform(0.75, 1.0))
+    return float(min(BACKOFF_S * 2**tries, 30.0) * random.uniform(0.75, 1.0))

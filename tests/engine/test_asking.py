@@ -89,6 +89,17 @@ def test_a_server_that_wants_an_hour_gets_a_person() -> None:
     assert len(stage.llm.asked) == 1
 
 
+def test_a_server_that_hangs_is_given_up_after_five_minutes_however_few_the_tries() -> None:
+    def hangs(request: Request, cancel: Cancel) -> Answer:
+        stage.agent.desk.clock.sleep(120, cancel)
+        raise StreamCut("silent")
+
+    stage = play(*([hangs] * 6))
+    with pytest.raises(StreamCut):
+        stage.turn()
+    assert len(stage.llm.asked) == 4
+
+
 @pytest.mark.parametrize("trouble", [Rejected("401", status=401), BadRequest("400", status=400)])
 def test_what_a_second_try_cannot_help_is_not_tried_twice(trouble: LlmTrouble) -> None:
     stage = play(trouble)

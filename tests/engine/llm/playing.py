@@ -6,7 +6,7 @@ import hashlib
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from runs.engine.assemble import Parts, assemble
 from runs.engine.events import Event, Item, TurnAnswered, Version, WindowEdited
 from runs.engine.llm.rehearsal import scripts
 from runs.engine.llm.rehearsal.script import Script
+from runs.engine.loop import Agent
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
 from runs.engine.messages import Author, Kind, Message, Role, text
 from runs.engine.middleware.base import Numbers
-from runs.engine.policy import preset
-from runs.engine.ports import Cancel, Execution
+from runs.engine.policy import Policy, preset
+from runs.engine.ports import Cancel, Clock, Execution, Llm, Sandbox
 
 from .asking import llm, stand_in
 
@@ -94,32 +95,15 @@ def play(name: str, workspace: Path, sandbox: Remembering, *, policy: str, limit
     """Play `name` to its end. The clock stands still but for waits, so nothing depends on how busy the machine is."""
     script = scripts.get(name.partition("+")[0])
     script.make_workspace(workspace)
-    goal = _goal(script.goal)
-    history = MemoryHistory()
-    history.messages.append(goal)
     standin = stand_in(keep=1)
     connected = llm(standin, name=f"rehearsal/{name}")
-    agent = assemble(
-        Parts(
-            slug=f"r-{limit}",
-            policy=preset(policy).changed(window={"limit": limit}),
-            llm=connected,
-            version=Version(number=1, parent=0, edit=0, base=1, items=(Item(message=1),)),
-            messages=[goal],
-            workspace=workspace,
-            files=MemoryFiles(),
-            history=history,
-            sandbox=sandbox,
-            clock=ManualClock(),
-            cancel=Cancel(),
-            numbers=Numbers(message=2, version=2),
-        )
+    chosen = preset(policy).changed(window={"limit": limit})
+    agent, messages = agent_over(
+        connected, workspace, sandbox, policy=chosen, goal=script.goal, slug=f"r-{limit}"
     )
     events: list[Event] = []
     for _ in range(3 * script.length):
-        for event in agent.turn():
-            events.append(event)
-            _remember(event, history.messages)
+        events += walked(agent, messages)
         if agent.finished:
             break
     edits = Counter(event.edit.kind for event in events if isinstance(event, WindowEdited))
@@ -130,10 +114,49 @@ def play(name: str, workspace: Path, sandbox: Remembering, *, policy: str, limit
         edits=edits,
         turns=agent.desk.turn,
         largest=largest,
-        messages=history.messages,
+        messages=messages,
         last_request=standin.requests[-1].decode(),
         workspace=workspace,
     )
+
+
+def agent_over(
+    llm: Llm,
+    workspace: Path,
+    sandbox: Sandbox,
+    *,
+    policy: Policy,
+    goal: str,
+    slug: str,
+    clock: Clock | None = None,
+    cancel: Cancel | None = None,
+) -> tuple[Agent, list[Message]]:
+    """A fresh run over an llm, and its archive: a list that `walked` adds to."""
+    history = MemoryHistory([_goal(goal)])
+    agent = assemble(
+        Parts(
+            slug=slug,
+            policy=policy,
+            llm=llm,
+            version=Version(number=1, parent=0, edit=0, base=1, items=(Item(message=1),)),
+            messages=list(history.messages),
+            workspace=workspace,
+            files=MemoryFiles(),
+            history=history,
+            sandbox=sandbox,
+            clock=clock or ManualClock(),
+            cancel=cancel or Cancel(),
+            numbers=Numbers(message=2, version=2),
+        )
+    )
+    return agent, history.messages
+
+
+def walked(agent: Agent, messages: list[Message]) -> Iterator[Event]:
+    """One turn; what it yields is archived before it goes on."""
+    for event in agent.turn():
+        _remember(event, messages)
+        yield event
 
 
 def _goal(words: str) -> Message:

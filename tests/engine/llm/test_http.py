@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import uvicorn
 
 from runs.engine.errors import BadRequest, Overloaded, StreamCut
 from runs.engine.llm import connect
-from runs.engine.llm.rehearsal.http import app
 from runs.engine.messages import canonical
 from runs.engine.ports import Answer, Cancel, Llm
-from tests.conftest import wait_until
 
 from .asking import body, request
+from .served import served
 
 MARK = {"type": "ephemeral"}
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The address of a server of its own."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app(pace="none", script="hello"), log_level="critical", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    wait_until(lambda: server.started, what="the rehearsal's server")
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    """The address of a server for the tests of this file."""
+    with served() as at:
+        yield at
 
 
 def reached(address: str, llm: str = "hello") -> Llm:
