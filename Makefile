@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 GROUND := pyproject.toml hatch_build.py package-lock.json CHANGELOG.md
 
-.PHONY: demo test check chaos bench screens fmt clean needs
+.PHONY: demo test check chaos fuzz bench screens fmt clean needs
 
 demo: .venv/product
 	@$(BIN)/agentdash demo $(ARGS)
@@ -24,6 +24,10 @@ needs: .venv/workshop
 # Full sizes, on this machine; the table goes into docs/we-break-it.md.
 chaos: needs
 	$(BIN)/python -m tests.chaos $(ARGS)
+
+# 5,000 random histories under random edits (A42); a chain that breaks a rule is written down as a case.
+fuzz: .venv/workshop
+	AGENTDASH_FUZZ=$${AGENTDASH_FUZZ:-5000} $(BIN)/python -m pytest -s tests/engine/test_fuzz.py $(ARGS)
 
 bench: .venv/workshop
 	$(BIN)/python -m bench $(ARGS)

@@ -11,6 +11,13 @@ from runs.models import Edit, Event
 from .rows import Row
 
 BY = {"auto": "automatic", "person": "by order", "agent": "by the agent", "fallback": "fallback"}
+TITLES = {
+    "clear_thinking": "Old thinking cleared",
+    "pin": "Pinned",
+    "unpin": "Pin taken out",
+    "drop": "Taken out of the window",
+    "undo": "Edit taken back",
+}
 METHODS = {"summary": "", "clear": "results cleared", "both": "results cleared, the rest folded"}
 
 
@@ -89,4 +96,5 @@ def _of_edit(row: Row, edit: Edit) -> Row:
         return replace(row, kind="shrink", title="Old results cleared", icon="broom", detail=detail, **about)
     if kind == "offload":
         return replace(row, kind="shrink", title="Result offloaded", icon="box", detail=detail, **about)
-    return replace(row, kind="shrink", title=f"Window changed: {kind}", icon="diff", detail=detail, **about)
+    title = TITLES.get(kind, f"Window changed: {kind}")
+    return replace(row, kind="shrink", title=title, icon="diff", detail=detail, **about)

@@ -126,7 +126,7 @@ def _edited(line: Line, edit: Edit) -> Line:
         "offload": ("box", "Result offloaded"),
         "clear": ("clear", "Window cleared"),
     }
-    icon, title = titles.get(kind, ("diff", kind))
+    icon, title = titles.get(kind, ("diff", edits.TITLES.get(kind, kind)))
     return replace(
         line,
         icon=icon,

@@ -132,6 +132,7 @@ def _record(standing: Standing) -> Record:
         failures=len(failures),
         failed_at=failures[-1] if failures else 0,
         episode=standing.episode,
+        undone_at=standing.undone,
     )
 
 

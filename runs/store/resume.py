@@ -69,7 +69,7 @@ class Numbers:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """A run as it stands. `compacted`: the turn of the last compaction; `failures`: the turns of those that failed
-    since then. Both rule when the next may be tried.
+    since then; `undone`: the turn at which a person last took an edit back. They rule when the next may be tried.
     """
 
     run: models.Run
@@ -85,6 +85,7 @@ class Standing:
     said: approvals.Said = approvals.Said()
     compacted: int = 0
     failures: tuple[int, ...] = field(default=())
+    undone: int = 0
 
 
 def standing(run_id: int) -> Standing:
@@ -98,7 +99,7 @@ def standing(run_id: int) -> Standing:
         version=version,
         messages=messages,
         notes=notes(run_id),
-        episode=_episode(run_id),
+        episode=windows.standing_episode(run_id, messages),
         open=found,
         next=_numbers(run),
         measured=_measured(run_id),
@@ -107,6 +108,7 @@ def standing(run_id: int) -> Standing:
         said=_said(run_id, found),
         compacted=compacted,
         failures=failures,
+        undone=_undone(run_id),
     )
 
 
@@ -133,22 +135,6 @@ def notes(run_id: int) -> tuple[Note, ...]:
             turn=row.turn,
         )
         for row in newest.values()
-    )
-
-
-def _episode(run_id: int) -> Episode | None:
-    row = models.Episode.objects.filter(run_id=run_id).order_by("-number").first()
-    if row is None:
-        return None
-    return Episode(
-        number=row.number,
-        first_turn=row.first_turn,
-        last_turn=row.last_turn,
-        text=row.text,
-        ledger=row.ledger,
-        tokens=row.tokens,
-        folds=row.folds,
-        scores=row.scores,
     )
 
 
@@ -236,3 +222,8 @@ def _compactions(run_id: int) -> tuple[int, tuple[int, ...]]:
     )
     turns = failed.exclude(trigger="person").order_by("number").values_list("turn", flat=True)
     return (last.turn if last else 0), tuple(turns)
+
+
+def _undone(run_id: int) -> int:
+    newest = models.Edit.objects.filter(run_id=run_id, kind="undo").order_by("-number").first()
+    return newest.turn if newest else 0

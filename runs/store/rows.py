@@ -12,6 +12,8 @@ from . import sql
 from .batch import Batch, Update, usage_json
 
 OPEN = ("open", "answered")
+UNDONE = """UPDATE runs_edit SET state = 'undone'
+            WHERE run_id = %s AND number >= %s AND number < %s AND state = 'applied'"""
 TO_RUN = ("planned", "started")
 Sets: TypeAlias = dict[str, Any]
 FRAME = ("sha256", "llm", "system", "tools", "params", "render")
@@ -142,6 +144,8 @@ def _(event: events.WindowEdited, batch: Batch) -> None:
         ),
         *(edit.turn, sql.stamp(batch.at)),
     )
+    if edit.undoes:
+        sql.execute(UNDONE, [batch.run_id, edit.undoes, edit.number])
     batch.line(event.kind, event.data(), event.turn)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runs import models
-from runs.engine.events import Form, Frame, Item, Version
+from runs.engine.events import Episode, Form, Frame, Item, Version
 from runs.engine.messages import Author, Counted, Kind, Message, Role
+from runs.engine.window.hands import Past, came_after
 
 from . import blobs, sql
 
@@ -40,6 +41,43 @@ def load(
     found = one_version(run.pk, run.version if version is None else version)
     named = {item.message for item in found.items if item.message <= found.base}
     return found, messages(run.pk, named, after=found.base, upto=upto)
+
+
+def past(run: models.Run, edit: int) -> Past:
+    """What taking back that edit goes back to: the window before it, the edits since, and all their messages.
+
+    Raises LookupError when the run has no such edit, or it changed nothing.
+    """
+    rows = models.Edit.objects.filter(run=run, number__gte=edit, after__isnull=False).order_by("number")
+    made = list(rows.values_list("number", "before", "after", "kind"))
+    if not made or made[0][0] != edit:
+        raise LookupError(f"The run has no edit {edit} that changed its window.")
+    before, messages = load(run, made[0][1])
+    since = tuple((one_version(run.pk, after or 0), kind) for _, _, after, kind in made)
+    found = Past(before=before, made=since, messages=messages)
+    upto, _ = came_after(found)
+    then = [message for message in messages if message.number <= upto]
+    return replace(found, episode=standing_episode(run.pk, then))
+
+
+def standing_episode(run_id: int, messages: Iterable[Message]) -> Episode | None:
+    """The newest episode among these messages: its edit wrote one line more, and the edit's version ends there."""
+    number = max((message.number for message in messages if message.kind is Kind.EPISODE), default=0)
+    versions = models.Version.objects.filter(run_id=run_id, base=number + 1).values("number")
+    made = models.Edit.objects.filter(run_id=run_id, after__in=versions).values("episode")
+    row = models.Episode.objects.filter(run_id=run_id, number__in=made).first() if number else None
+    if row is None:
+        return None
+    return Episode(
+        number=row.number,
+        first_turn=row.first_turn,
+        last_turn=row.last_turn,
+        text=row.text,
+        ledger=row.ledger,
+        tokens=row.tokens,
+        folds=row.folds,
+        scores=row.scores,
+    )
 
 
 def one_version(run_id: int, number: int) -> Version:

@@ -67,6 +67,8 @@ class Ground:
     said: list[str] = field(default_factory=list)
     configs: dict[str, int] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
+    broken: str = ""
+    """The rule that a chain of acts broke."""
 
     def append(self, role: Role, author: Author, kind: Kind, content: Sequence[Block]) -> None:
         """One more message, in archive and window."""

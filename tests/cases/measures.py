@@ -107,6 +107,7 @@ def _page_le(outcome: Outcome, rest: str) -> str:
     context = ToolContext(
         run=desk.slug, turn=9, key="k", workspace=Path(), files=desk.files, history=desk.history,
         notes=lambda: (), sandbox=None, cancel=Cancel(),  # type: ignore[arg-type]
+        page_tokens=desk.shape.result_tokens,
     )  # fmt: skip
     for name in _files(outcome):
         result = ReadFile().run(ReadFile.Input(path=f"@run/{name}", limit=1), context)

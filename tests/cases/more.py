@@ -32,6 +32,11 @@ def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if key != "cache_control"}
 
 
+def _rules_hold(outcome: Outcome, rest: str) -> str:
+    """W1-W12 after every act of a chain."""
+    return outcome.ground.broken
+
+
 def _no_trailing_ws(outcome: Outcome, rest: str) -> str:
     last = outcome.sent[-1] if outcome.sent else {"role": "user"}
     if last["role"] == "user":
@@ -166,6 +171,7 @@ def _bare(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 MORE: dict[str, Check] = {
+    "rules_hold": _rules_hold,
     "no_thinking_in": _no_thinking_in,
     "no_trailing_ws": _no_trailing_ws,
     "idempotent": _idempotent,

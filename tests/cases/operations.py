@@ -15,7 +15,7 @@ from runs.engine.messages import Author, Kind, Role, canonical, clean, text
 from runs.engine.middleware.base import Asked
 from runs.engine.window.versions import Window
 
-from . import walking
+from . import chain, walking
 from .ground import Ground, lay, usage_of
 
 Operation = Callable[[Ground, Mapping[str, Any]], None]
@@ -173,6 +173,7 @@ OPERATIONS: dict[str, Operation] = {
     "agent_step": _agent_step,
     "build_request": _nothing,
     "cache_marks": walking.cache_marks,
+    "chain": chain.chain,
     "clear_sequence": _clear_sequence,
     "clear_thinking": _clear_thinking,
     "clear_tool_results": _clear_results,

@@ -7,9 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .ground import blocks_of
-
 Message = Mapping[str, Any]
+
+
+def blocks_of(message: Message) -> Sequence[Message]:
+    """The blocks of a message that is sent, as they are."""
+    content = message["content"]
+    blocks: Sequence[Message] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return blocks
 
 
 def problems(messages: Sequence[Message]) -> list[str]:

@@ -126,7 +126,8 @@ class StrictArchive:
         assert edit.after.number == self.version + 1, "a version out of order"
         assert edit.after.edit == edit.number, "a version of another edit"
         assert edit.after.base == len(self.history.messages), "a version that ends elsewhere"
-        assert edit.tokens_after < edit.tokens_before, "an edit that frees nothing"
+        frees = edit.tokens_after < edit.tokens_before
+        assert frees or edit.kind in ("pin", "unpin", "undo"), "an edit that frees nothing"
         assert edit.episode is None or edit.episode.number == self.episodes + 1, "an episode out of order"
         self.edits, self.version = edit.number, edit.after.number
         self.episodes += edit.episode is not None

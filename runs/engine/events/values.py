@@ -169,3 +169,5 @@ class Edit:
     cost: int = 0
     ms: int = 0
     frees: Parts = field(default_factory=dict)
+    undoes: int = 0
+    """The edit that an undo takes back, with all that were made since."""

@@ -10,6 +10,7 @@ from ..window.forms import clearable
 from ..window.head import without_thinking
 from ..window.versions import Entry, Window
 from .base import Asked, Desk, Technique, cleared, percent
+from .undo import fresh_undo
 
 
 class ClearResults(Technique):
@@ -21,6 +22,9 @@ class ClearResults(Technique):
         share, at = self.desk.share(), self.desk.policy.clear_at
         if share < at:
             yield self._checked(share, at, "not fired", f"{percent(share)} < {percent(at)}")
+            return
+        if taken_back := fresh_undo(self.desk):
+            yield self._checked(share, at, "not fired", taken_back)
             return
         edit = self._draw(window, Asked())
         frees = edit.tokens_before - edit.tokens_after if edit else 0

@@ -8,6 +8,7 @@ from ..events import Checked, Edit, Event
 from ..window.thinking import without_old_thinking
 from ..window.versions import Window
 from .base import Asked, Desk, Technique, percent
+from .undo import fresh_undo
 
 
 class ClearThinking(Technique):
@@ -20,6 +21,9 @@ class ClearThinking(Technique):
         at = policy.at or self.desk.policy.window.mark
         if share < at:
             yield self._checked(share, at, "not fired", f"{percent(share)} < {percent(at)}")
+            return
+        if taken_back := fresh_undo(self.desk):
+            yield self._checked(share, at, "not fired", taken_back)
             return
         edit = drawn(self.desk, Asked(reason=f"{percent(share)} ≥ {percent(at)}"))
         frees = edit.tokens_before - edit.tokens_after if edit else 0

@@ -26,6 +26,7 @@ from ..window.versions import Entry, Window
 from .base import Asked, Technique, cleared, percent
 from .clear_results import ClearResults, cleared_items
 from .summary import Summary, is_work, summarise, without_known
+from .undo import fresh_undo
 
 FALLBACK = (
     "No summary could be made of these turns ({why}). The identifiers below were found by code; "
@@ -86,6 +87,8 @@ class Compact(Technique):
         if fresh == 0:
             return "no new turn since the last compaction"
         if not hard:
+            if taken_back := fresh_undo(self.desk):
+                return taken_back
             fresh = self._since_clearing() if policy.method == "clear" else fresh
             if fresh is not None and fresh < policy.min_new_turns:
                 return f"only {fresh} new turns since the last time"

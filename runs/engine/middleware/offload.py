@@ -38,7 +38,7 @@ class Offload(Technique):
             yield from self.desk.apply(edit)
 
     def _too_large(self, entry: Entry, window: Window) -> bool:
-        if entry.form is not Form.FULL or entry.message.kind not in (Kind.RESULTS, Kind.SAY):
+        if entry.form is not Form.FULL or entry.pinned or entry.message.kind not in (Kind.RESULTS, Kind.SAY):
             return False
         return bool(oversized(entry.message, self.desk.shape, window.calls()))
 

@@ -5,4 +5,5 @@ repair     neighbours merged, pairs mended, blanks dropped  render   entries →
 validate   W1-W7, before every request                      gauge    how full, with what, measured or estimated
 head       what stands first after an edit                  ledger   the code-made list of identifiers
 cut        where the kept tail begins                       diff     before | after, every entry in one class
+thinking   whose thinking may leave                         hands    pins, drops, and an edit taken back
 """

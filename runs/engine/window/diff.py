@@ -70,7 +70,7 @@ def _row(
 
 def _fate(was: Item | None, now: Item | None, kind: Kind, edit: str) -> Fate:
     if was is None:
-        return Fate.RE_ENTERED if kind is Kind.NOTES else Fate.ADDED
+        return Fate.RE_ENTERED if kind is Kind.NOTES or edit == "undo" else Fate.ADDED
     if now is None:
         return _gone(kind, edit)
     if now.form is not was.form:
@@ -79,6 +79,6 @@ def _fate(was: Item | None, now: Item | None, kind: Kind, edit: str) -> Fate:
 
 
 def _gone(kind: Kind, edit: str) -> Fate:
-    if edit == "clear":
+    if edit in ("clear", "drop", "undo"):
         return Fate.DROPPED
     return Fate.RE_ENTERED if kind is Kind.NOTES else Fate.FOLDED

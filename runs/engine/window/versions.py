@@ -63,6 +63,13 @@ class Window:
         self.upto = version.base
         self._entries = entries(version, self.messages, self.upto)
 
+    def know(self, messages: Iterable[Message]) -> None:
+        """Old messages that may come back into the window."""
+        for message in messages:
+            if message.number not in self.messages:
+                self.messages[message.number] = message
+                self._calls |= {call["id"]: call for call in calls_of(message.content)}
+
     def calls(self) -> Mapping[str, Block]:
         """tool_use blocks of all answers by id: what a result belongs to."""
         return self._calls
