@@ -119,6 +119,15 @@ class Twin:
             del connections["default"]
 
     @contextmanager
+    def empty(self) -> Iterator[str]:
+        """A database without tables while the block lasts, and all connections to it."""
+        name = self.database.make()
+        self.point_to(name)
+        yield name
+        connections.close_all()
+        self.database.drop(name)
+
+    @contextmanager
     def copy(self, source: str = "") -> Iterator[str]:
         """A database of its own while the block lasts, and all connections to it: a copy of `source`."""
         name = self.database.make(source or self.template)

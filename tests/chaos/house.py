@@ -155,6 +155,9 @@ class Scaled(House):
             "DATABASE_URL": self.database,
             "AGENTDASH_LEASE_MS": "2000",
         }
+        self.migrate()
+
+    def migrate(self) -> None:
         done = subprocess.run(
             [*AGENTDASH, "migrate"], env=self.environment(), capture_output=True, timeout=120
         )
