@@ -143,7 +143,8 @@ def deny(slug: str, call: str, reason: str, as_json: bool, no_wait: bool) -> int
 @click.argument("text", metavar="INPUT")
 @SHA
 def edit_call(slug: str, call: str, text: str, sha: str, as_json: bool, no_wait: bool) -> int:
-    """Let the CALL that waits run with another INPUT, a JSON object."""
+    """Let the CALL that waits run with another INPUT: a JSON object, or - to read it from standard input."""
+    text = click.get_text_stream("stdin").read() if text == "-" else text
     return give(slug, "edit", {"call": call, "input_sha256": sha, "input": text}, as_json, no_wait)
 
 

@@ -22,8 +22,10 @@ from runs.models import Run
 from runs.store import approvals, page_reads
 from runs.store.approvals import Question
 
+from .asking_change import Change, change
+
 LONG = 40_000
-"""Characters of one part that are shown; what is longer is cut, says so, and is not edited in the page."""
+"""Characters of one part that are shown; what is longer is cut and says so. A longer input is edited elsewhere."""
 
 WRITTEN = {"run_command": "command", "write_file": "content", "edit_file": "new"}
 """The one argument of a tool that a person rewrites as text. All other inputs are edited as JSON."""
@@ -42,7 +44,7 @@ class Part:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """`field` is the argument that `draft` holds, "" where the draft is the whole input as JSON; None: too long to be
-    edited here. `whole` is the input as JSON, on which an edited field is laid."""
+    edited here. `whole` is the input as JSON, on which an edited field is laid. `change`: what becomes of a file."""
 
     call: str
     name: str
@@ -56,6 +58,7 @@ class Ask:
     draft: str | None
     whole: str
     started: datetime | None = None
+    change: Change | None = None
 
     @property
     def unsandboxed(self) -> bool:
@@ -64,6 +67,11 @@ class Ask:
     @property
     def unsure(self) -> bool:
         return self.about == "unknown_outcome"
+
+    @property
+    def shown(self) -> tuple[Part, ...]:
+        """The arguments that no comparison stands for."""
+        return () if self.change and self.change.lines else self.parts
 
     def json(self) -> dict[str, Any]:
         """What a script needs to answer: the same as the card shows."""
@@ -88,7 +96,7 @@ def ask(question: Question, block: Block) -> Ask:
     field = WRITTEN.get(name, "")
     if not isinstance(given.get(field), str):
         field = ""
-    draft = str(given[field]) if field else whole
+    draft, started = str(given[field]) if field else whole, question.call.started_at
     return Ask(
         call=question.call.tool_use_id,
         name=name,
@@ -101,7 +109,8 @@ def ask(question: Question, block: Block) -> Ask:
         field=field,
         draft=draft if len(whole) <= LONG else None,
         whole=whole,
-        started=question.call.started_at,
+        started=started,
+        change=None if started else change(Path(question.call.run.workspace), name, given),
     )
 
 

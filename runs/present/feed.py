@@ -11,7 +11,7 @@ from runs.models import Call, Edit, Event, Run
 from runs.store import approvals, page_reads
 from runs.store.approvals import Question
 
-from . import asking, calls, edits, notices
+from . import asking, calls, edits, notices, told
 from .rows import Row
 from .standing import Standing, Tag
 from .text import first_words, inline
@@ -19,7 +19,7 @@ from .text import first_words, inline
 ANSWERS = ("turn.answered",)
 MESSAGES = ("run.created", "person.said", "notice.given")
 EDITS = ("window.edited", "compaction.started", "compaction.failed")
-OTHERS = ("turn.lost", "llm.retry", "message.repaired", "valve.reached", "spin.seen", "run.state")
+OTHERS = ("turn.lost", "llm.retry", "message.repaired", "valve.reached", "spin.seen", "spiral.seen", "run.state")
 KINDS = (*ANSWERS, *MESSAGES, *EDITS, *OTHERS)
 
 TURNS = 50
@@ -124,6 +124,15 @@ def call_rows(run: Run, event: Event, standing: Standing) -> tuple[Row, ...]:
         return ()
     material = gather(run, [event], answers=[answer])
     return tuple(row for row in _answer(event, answer, material, standing) if row.call_id)
+
+
+def told_rows(run: Run, event: Event, standing: Standing) -> tuple[Row, ...]:
+    """The call rows of the turn that a person's message is about, when it is about an unknown outcome."""
+    turns = told.turns_spoken_of(run, [event])
+    answered = (
+        Event.objects.filter(run=run, kind__in=ANSWERS, turn__in=turns).order_by("seq") if turns else ()
+    )
+    return tuple(row for one in answered for row in call_rows(run, one, standing) if row.told)
 
 
 def gather(run: Run, events: Sequence[Event], answers: Sequence[Message] = ()) -> Material:
@@ -232,6 +241,7 @@ def _call(row: Row, message: Message, block: Block, material: Material, standing
         call_id=str(block["id"]),
         long=ask is None,
         ask=ask,
+        told=told.told(call.run, line.name, row.turn) if call and line.unsure and not ask else None,
     )
 
 

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from .asking import Ask
 from .standing import Tag
+from .told import Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Row:
     cost: int = 0
     quiet: bool = False
     ask: Ask | None = None
+    told: Told | None = None
 
     @property
     def freed(self) -> int | None:

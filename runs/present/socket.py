@@ -82,6 +82,8 @@ def _html(run: Run, event: Event, standing: Standing) -> Iterator[str]:
     if event.kind == "run.state" and "waiting" in (event.data["from"], event.data["to"]):
         row = feed.asked_row(run, event, standing)
         yield _row(run, row, swap=True) if row else ""
+    if event.kind == "person.said":
+        yield from (_row(run, row, swap=True) for row in feed.told_rows(run, event, standing))
     if event.kind == "turn.closed":
         yield from (_row(run, row, swap=True) for row in feed.call_rows(run, event, standing))
     if event.kind == "order.answered":

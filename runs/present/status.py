@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from runs.models import Order, Run
 
+from .people import person
+
 WAITING = {
     "approval": "Needs approval",
     "person": "Needs you",
@@ -78,4 +80,4 @@ def _who(run: Run) -> str:
     kinds = ("pause", "step") if run.state == "paused" else ("stop", "stop_now")
     asked = Order.objects.filter(run=run, kind__in=kinds, state="applied").order_by("-applied_seq")
     by = asked.values_list("by", flat=True).first() or ""
-    return "you" if by == "local" else by
+    return person(by)

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
 from runs import control, tasks
 from runs.models import Order, Run
 from runs.present import asking, socket
-from runs.store import page_reads
+from runs.store import approvals, page_reads
 from tests.builders import a_person
 from tests.runner import conftest as walking
 
@@ -163,23 +164,39 @@ def test_the_socket_brings_the_card_and_takes_it_away(waits: Callable[..., Run],
 
 def test_hostile_text_in_a_call_is_only_text(waits: Callable[..., Run], client_of_ada: Client) -> None:
     run = waits()
-    question = asking.approvals.question(run)
+    question = approvals.question(run)
     assert question is not None
     nasty = "</pre><script>alert(1)</script>\u202egpj.exe"
     ask = asking.ask(
         question, {"name": "run_command", "input": {"command": nasty}, "id": "x", "type": "tool_use"}
     )
-    from django.template.loader import render_to_string
-
     html = render_to_string("run/asks.html", {"run": run, "ask": ask})
     assert "<script>" not in html
     assert "right-to-left override" in html
 
 
 def test_a_very_long_input_is_cut_and_says_so(waits: Callable[..., Run]) -> None:
-    question = asking.approvals.question(waits())
+    question = approvals.question(waits())
     assert question is not None
     given = {"path": "a.txt", "content": "x" * (asking.LONG + 7)}
     ask = asking.ask(question, {"name": "write_file", "input": given, "id": "x", "type": "tool_use"})
     assert [(part.name, part.more) for part in ask.parts] == [("path", 0), ("content", 7)]
     assert ask.draft is None
+    html = render_to_string("run/asks.html", {"run": question.call.run, "ask": ask})
+    assert "Edit</summary>" not in html
+    assert "too many to be changed here" in html
+    assert f"{question.call.tool_use_id} - --sha256 {question.input_sha256} &lt; input.json" in html
+
+
+def test_what_becomes_of_a_file_is_shown_against_what_is_there(waits: Callable[..., Run]) -> None:
+    run = waits()
+    (Path(run.workspace) / "hello.py").write_text("import sys\nprint('Hello')\n")
+    question = approvals.question(run)
+    assert question is not None
+    given = {"path": "hello.py", "content": "import sys\nprint('Goodbye')\n"}
+    ask = asking.ask(question, {"name": "write_file", "input": given, "id": "x", "type": "tool_use"})
+    html = render_to_string("run/asks.html", {"run": run, "ask": ask})
+    assert 'aria-label="Changes to hello.py: 1 line added, 1 removed"' in html
+    assert "<mark>Goodbye</mark>" in html
+    assert html.count("<pre") == 1 + len(ask.parts)
+    assert "The call, word for word" in html

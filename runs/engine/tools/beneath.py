@@ -38,6 +38,10 @@ class PathTrouble(ValueError):
     """A path that cannot be used. The message says why and what to do."""
 
 
+class Missing(PathTrouble):
+    """Nothing is there."""
+
+
 class _OpenHow(ctypes.Structure):
     _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
 
@@ -236,7 +240,7 @@ def _sentences(path: str) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, UnicodeEncodeError):
-        raise PathTrouble(f"There is no `{path}`. list_files shows what there is.") from None
+        raise Missing(f"There is no `{path}`. list_files shows what there is.") from None
     except OSError as error:
         raise PathTrouble(_sentence(error, path)) from None
 

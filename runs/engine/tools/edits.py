@@ -55,7 +55,7 @@ class EditFile:
                 before = workspace.read(given.path)
                 if _is_made(before, context):
                     return ToolResult(content=f"Edited {given.path}.")
-                after, line = _edited(before, given)
+                after, line = edited(before, given)
                 if context.spool:
                     Spool(context.spool).intend(context.key, sha256(after))
                 workspace.write(given.path, after)
@@ -71,8 +71,11 @@ def _is_made(before: bytes, context: ToolContext) -> bool:
     return context.spool is not None and Spool(context.spool).intended(context.key) == sha256(before)
 
 
-def _edited(before: bytes, given: EditFile.Input) -> tuple[bytes, int]:
-    """(the file after the edit, the line of the passage). Bytes, so that what is no UTF-8 stays as it is."""
+def edited(before: bytes, given: EditFile.Input) -> tuple[bytes, int]:
+    """(the file after the edit, the line of the passage). Bytes, so that what is no UTF-8 stays as it is.
+
+    Raises NoSingleMatch, with the cause and the cure.
+    """
     old, new = given.old.encode(), given.new.encode()
     if b"\r\n" in before and b"\r" not in old:
         old, new = old.replace(b"\n", b"\r\n"), new.replace(b"\n", b"\r\n")
