@@ -11,6 +11,7 @@ from .errors import AnswerTooLong, Cancelled, LlmTrouble, PromptTooLong, WindowF
 from .events import Delta, Event, Frame, LlmRetry, Repaired, TurnLost, TurnOpened, Usage
 from .messages import calls_of
 from .middleware.base import Desk, Technique
+from .middleware.valves import Valves
 from .ports import Answer, Request
 from .window.gauge import Reading
 from .window.render import Rendered, roomier
@@ -41,8 +42,12 @@ class Asking:
         WindowFull when the llm calls the request too long and it cannot be made shorter."""
         troubled_ms, reduced, room = 0, False, 0
         tries = 1
+        again = False
         while True:
             self._go_on()
+            if again:
+                yield from self._counted_again()
+            again = True
             self.attempts += 1
             frame = roomier(self.desk.frame, room) if room else self.desk.frame
             rendered = self._rendered(frame)
@@ -85,6 +90,12 @@ class Asking:
                 continue
             yield from self._reduce()
             reduced = True
+
+    def _counted_again(self) -> Iterator[Event]:
+        """Another call of the same turn: the valves count before it, as before every other."""
+        for technique in self.techniques:
+            if isinstance(technique, Valves):
+                yield from technique.before_call(self.desk.window)
 
     def _go_on(self) -> None:
         if self.desk.cancel.reason:

@@ -9,6 +9,7 @@ import pytest
 from runs.engine.errors import (
     AnswerTooLong,
     BadRequest,
+    BudgetSpent,
     Cancelled,
     LlmTrouble,
     Overloaded,
@@ -98,6 +99,15 @@ def test_a_server_that_hangs_is_given_up_after_five_minutes_however_few_the_trie
     with pytest.raises(StreamCut):
         stage.turn()
     assert len(stage.llm.asked) == 4
+
+
+def test_another_call_of_the_same_turn_passes_the_valves_too() -> None:
+    dear = cut(input=1_000, output=500)
+    stage = play(dear, answer("never"), window={"reserve": 500}, valves={"usd": 0.01})
+    with pytest.raises(BudgetSpent):
+        stage.turn()
+    assert len(stage.llm.asked) == 1
+    assert stage.archive.turns == {(1, 1): "lost"}
 
 
 @pytest.mark.parametrize("trouble", [Rejected("401", status=401), BadRequest("400", status=400)])
