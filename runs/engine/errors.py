@@ -50,6 +50,10 @@ class UnfitInputs(Spinning):
     """The llm keeps calling tools with inputs that fit none of them. Say what to do instead, or resume."""
 
 
+class Spiralling(Spinning):
+    """After each compaction the same is read again. Raise the limit, say what to note, or resume."""
+
+
 class NeedsApproval(RunInterrupted):
     """A call waits for a person: allow it, change it or refuse it."""
 

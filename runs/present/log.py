@@ -17,7 +17,7 @@ MOST = 600
 KINDS = (
     *("window.checked", "window.edited", "compaction.started", "compaction.failed", "order.answered"),
     *("person.said", "notice.given", "note.changed", "recall.asked", "message.repaired", "turn.lost"),
-    *("valve.reached", "spin.seen", "run.state", "approval.asked", "approval.answered"),
+    *("valve.reached", "spin.seen", "spiral.seen", "run.state", "approval.asked", "approval.answered"),
 )
 TECHNIQUES = {"clear_results": "Clear results", "compact": "Compact", "offload": "Offload"}
 VERDICTS = {
@@ -163,6 +163,7 @@ def _other(line: Line, kind: str, data: dict[str, Any]) -> Iterator[Line]:
         "turn.lost": ("warn", "Attempt lost", ""),
         "valve.reached": ("hand", f"Valve reached: {data.get('which')}", ""),
         "spin.seen": ("refresh", f"{data.get('name')} again, same result", f"{data.get('times')} times"),
+        "spiral.seen": ("refresh", "The same was read again", f"{data.get('times')} compactions in a row"),
         "approval.asked": ("hand", f"{data.get('name')} waits for a person", ""),
         "approval.answered": ("hand", VERDICTS.get(str(data.get("verdict")), ""), str(data.get("by", ""))),
         "run.state": ("ring", f"{str(data.get('from')).capitalize()} \u2192 {data.get('to')}", ""),

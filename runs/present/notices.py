@@ -50,6 +50,9 @@ def rows(event: Event) -> Iterator[Row]:
         case "spin.seen":
             detail = f"{data['name']}, {data['times']} times with the same result"
             yield replace(row, icon="refresh", title="The same call again", detail=detail, tone="warn")
+        case "spiral.seen":
+            detail = f"after each of the last {data['times']} compactions; more of the tail is kept now"
+            yield replace(row, icon="refresh", title="The same was read again", detail=detail, tone="warn")
         case "run.state":
             yield from _state(row, data)
 

@@ -20,6 +20,7 @@ from .lines import (
     Repaired,
     Said,
     SpinSeen,
+    SpiralSeen,
     ValveReached,
 )
 from .turns import (
@@ -79,6 +80,7 @@ __all__ = [
     "Repaired",
     "Said",
     "SpinSeen",
+    "SpiralSeen",
     "Trigger",
     "TurnAnswered",
     "TurnClosed",

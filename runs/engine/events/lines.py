@@ -75,6 +75,17 @@ class SpinSeen(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpiralSeen(Event):
+    """Compact, read the same again, compact: so many times in a row."""
+
+    kind: ClassVar[str] = "spiral.seen"
+    times: int
+
+    def data(self) -> dict[str, Any]:
+        return {"times": self.times}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyChanged(Event):
     """A section of the run's policy reads differently from here on; `policy` is the whole of it as it is now."""
 

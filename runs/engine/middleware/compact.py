@@ -19,12 +19,13 @@ from ..events import (
 )
 from ..messages import Kind
 from ..policy.model import smaller
-from ..window.cut import Keep, last_turn, messages_start, tail_start
+from ..window.cut import last_turn, messages_start, tail_start
 from ..window.head import item_of, without_thinking
 from ..window.ledger import ledger
 from ..window.versions import Entry, Window
 from .base import Asked, Technique, cleared, percent
 from .clear_results import ClearResults, cleared_items
+from .spiral import keep_rule, scores
 from .summary import Summary, is_work, summarise, without_known
 from .undo import fresh_undo
 
@@ -172,11 +173,7 @@ class Compact(Technique):
     def _start(self, shown: Sequence[Entry], keep: int | None) -> int:
         if keep is not None:
             return messages_start(shown, keep)
-        policy, limit = self.desk.policy.compact, self.desk.limit
-        rule = Keep(
-            tokens=int(policy.keep * limit), messages=policy.keep_messages, cap=int(policy.keep_cap * limit)
-        )
-        return tail_start(shown, self.desk.sizes(shown), rule)
+        return tail_start(shown, self.desk.sizes(shown), keep_rule(self.desk))
 
     def _ledger(self, span: Sequence[Entry]) -> str:
         policy, before = self.desk.policy.episode, self.desk.record.episode
@@ -260,6 +257,7 @@ class Compact(Technique):
             ledger=found,
             tokens=tokens.estimate(text) + tokens.estimate(found),
             folds=folds.number if folds else 0,
+            scores=scores(self.desk, span),
         )
 
     def _give_up(self, asked: Asked, summary: Summary, taken: int) -> Iterator[Event]:

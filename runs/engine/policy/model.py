@@ -95,6 +95,8 @@ class ValvesPolicy(Section):
     minutes: Count
     spin_nudge: Count
     spin_pause: Count
+    spiral_nudge: Count
+    spiral_pause: Count
 
 
 class ApprovalPolicy(Section):
