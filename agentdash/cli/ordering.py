@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -144,7 +145,7 @@ def deny(slug: str, call: str, reason: str, as_json: bool, no_wait: bool) -> int
 @SHA
 def edit_call(slug: str, call: str, text: str, sha: str, as_json: bool, no_wait: bool) -> int:
     """Let the CALL that waits run with another INPUT: a JSON object, or - to read it from standard input."""
-    text = click.get_text_stream("stdin").read() if text == "-" else text
+    text = sys.stdin.read() if text == "-" else text
     return give(slug, "edit", {"call": call, "input_sha256": sha, "input": text}, as_json, no_wait)
 
 
