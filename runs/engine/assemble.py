@@ -200,4 +200,5 @@ def _context(parts: Parts, desk: Desk) -> ToolContext:
         sandbox=parts.sandbox,
         cancel=parts.cancel,
         spool=parts.spool,
+        page_tokens=desk.shape.result_tokens,
     )

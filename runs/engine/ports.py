@@ -78,7 +78,7 @@ class Capability:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What came back, only ever whole: the stream ended with message_stop. `cut_call`: a tool call that max_tokens
-    cut off in its middle was left out."""
+    cut off in its middle was left out. `cache_miss`: why the cache missed, where the provider says so."""
 
     content: tuple[Block, ...]
     stop_reason: str
@@ -86,6 +86,7 @@ class Answer:
     first_token_ms: int
     ms: int
     cut_call: bool = False
+    cache_miss: str = ""
 
 
 class Llm(Protocol):
@@ -183,7 +184,8 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a running tool may touch. `spool` is the folder `<run files>/exec`, where outcomes outlive the worker."""
+    """What a running tool may touch. `spool` is the folder `<run files>/exec`, where outcomes outlive the worker;
+    `page_tokens` is the most that a page of a file may have without being offloaded at once, 0 for no such bound."""
 
     run: str
     turn: int
@@ -195,6 +197,7 @@ class ToolContext:
     sandbox: Sandbox
     cancel: Cancel
     spool: Path | None = None
+    page_tokens: int = 0
 
 
 class Tool(Protocol):

@@ -63,8 +63,8 @@ def thought(words: str = "Hm.", signature: str = "c2ln") -> Block:
 
 
 def lines(tag: str, count: int) -> str:
-    """Text of about 11 tokens a line, each line another."""
-    return "\n".join(f"{tag} line {at} says lorem ipsum dolor" for at in range(count))
+    """Text of about 12 tokens a line, each line another."""
+    return "\n".join(f"{tag} line {at} says corridor" for at in range(count))
 
 
 def talk(turns: int, *, size: int = 20, thinking: bool = False, calls: int = 1) -> list[dict[str, Any]]:

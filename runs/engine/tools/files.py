@@ -8,15 +8,22 @@ from pydantic import Field
 
 from runs.engine.events import Effect
 from runs.engine.ports import ToolContext, ToolResult
+from runs.engine.tokens import estimate
 
 from .base import Given, plural, refused
 from .beneath import PathTrouble, parts_of, root
 from .listing import tree_of
-from .pages import LINES, NoSuchPlace, page_of
+from .pages import CHARACTERS, LINES, NoSuchPlace, Page, page_of
 
 RUN_FILES = "@run/"
 SPOOL = "exec/"
 BINARY_LOOK = 8192
+TITLE = 40
+"""Tokens left for the line above a page."""
+
+LEAST = 400
+"""Characters that a page may always have."""
+
 PathInput = Annotated[str, Field(min_length=1, max_length=4096, description="Relative to the workspace.")]
 
 
@@ -71,12 +78,24 @@ class ReadFile:
     def run(self, given: Input, context: ToolContext) -> ToolResult:
         try:
             text = _text(given.path, context)
-            page = page_of(text, offset=given.offset, limit=given.limit, column=given.column)
+            page = self._page(text, given, context.page_tokens)
         except PathTrouble as error:
             return refused(str(error))
         except NoSuchPlace as error:
             return refused(f"`{given.path}` cannot be shown from there: {error}. Choose an earlier place.")
         return ToolResult(content=f"{page.title(given.path)}\n{page.text}", raw_bytes=len(text))
+
+    def _page(self, text: str, given: Input, most: int) -> Page:
+        """A page that stays in the window: what is dense in tokens gets fewer characters."""
+        characters = CHARACTERS
+        while True:
+            page = page_of(
+                text, offset=given.offset, limit=given.limit, column=given.column, characters=characters
+            )
+            size = estimate(page.text) + TITLE
+            if not most or size <= most or characters <= LEAST:
+                return page
+            characters = max(LEAST, int(len(page.text) * 0.9 * most / size))
 
 
 class WriteFile:

@@ -43,10 +43,12 @@ class Page:
         return f"{path}: {shown}; go on with offset={self.next_line}{column}"
 
 
-def page_of(text: str, *, offset: int = 1, limit: int = LINES, column: int = 1) -> Page:
+def page_of(
+    text: str, *, offset: int = 1, limit: int = LINES, column: int = 1, characters: int = CHARACTERS
+) -> Page:
     """The page that starts at line `offset`, character `column` of it. Put together, the pages are the text.
 
-    Raises NoSuchPlace with the number of lines there are.
+    A page has at most `limit` lines and `characters` characters. Raises NoSuchPlace with the number of lines there are.
     """
     lines = _lines(text)
     count = len(lines)
@@ -57,9 +59,9 @@ def page_of(text: str, *, offset: int = 1, limit: int = LINES, column: int = 1) 
     first = lines[offset - 1]
     if column > len(first):
         raise NoSuchPlace(f"its line {offset} has {len(first)} characters, so there is no character {column}")
-    if column > 1 or len(first) > CHARACTERS:
-        return _part(first, offset, column, count)
-    return _whole(lines, offset, limit)
+    if column > 1 or len(first) > characters:
+        return _part(first, offset, column, count, characters)
+    return _whole(lines, offset, limit, characters)
 
 
 def _lines(text: str) -> list[str]:
@@ -69,8 +71,8 @@ def _lines(text: str) -> list[str]:
     return [*lines, pieces[-1]] if pieces[-1] else lines
 
 
-def _part(line: str, offset: int, column: int, count: int) -> Page:
-    shown = line[column - 1 : column - 1 + CHARACTERS]
+def _part(line: str, offset: int, column: int, count: int, characters: int) -> Page:
+    shown = line[column - 1 : column - 1 + characters]
     to = column - 1 + len(shown)
     after = (offset, to + 1) if to < len(line) else (offset + 1, 1)
     if after[0] > count:
@@ -87,10 +89,10 @@ def _part(line: str, offset: int, column: int, count: int) -> Page:
     )
 
 
-def _whole(lines: list[str], offset: int, limit: int) -> Page:
+def _whole(lines: list[str], offset: int, limit: int, characters: int) -> Page:
     taken, size = 0, 0
     for line in lines[offset - 1 : offset - 1 + limit]:
-        if size + len(line) > CHARACTERS:
+        if size + len(line) > characters:
             break
         taken, size = taken + 1, size + len(line)
     last = offset - 1 + taken

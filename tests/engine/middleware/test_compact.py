@@ -48,7 +48,7 @@ def compact(ground: Ground, asked: Asked = BY_ADA) -> list[Event]:
     return ground.events[seen:]
 
 
-def full(turns: int = 16, size: int = 70, **more: Any) -> Ground:
+def full(turns: int = 16, size: int = 68, **more: Any) -> Ground:
     """A window over its mark: about 12,000 of 20,000 tokens."""
     return laid(talk(turns, size=size), **{"replies": ["The lamp was sought; next: shelf four."], **more})
 

@@ -31,17 +31,17 @@ def test_a_search_finds_it_with_its_turn_in_whole_lines() -> None:
     stage.turn()
     found = stage.results()[0]["content"]
     assert "turn 1" in found
-    assert "before line 39 says lorem ipsum dolor\nthe lamp stands on shelf four\nafter line 0" in found
+    assert "before line 39 says corridor\nthe lamp stands on shelf four\nafter line 0" in found
 
 
 def test_read_archive_shows_the_turn_word_for_word() -> None:
     stage = forgotten(answer(use("r", "read_archive", turn=1)))
     stage.turn()
-    assert "before line 3 says lorem ipsum dolor\nbefore line 4" in stage.results()[0]["content"]
+    assert "before line 3 says corridor\nbefore line 4" in stage.results()[0]["content"]
 
 
 def test_what_comes_back_is_bounded_by_the_policy() -> None:
-    stage = forgotten(answer(use("r", "recall", query="lorem", k=50)), recall={"tokens": 300})
+    stage = forgotten(answer(use("r", "recall", query="corridor", k=50)), recall={"tokens": 300})
     stage.turn()
     assert tokens.estimate(str(stage.results()[0]["content"])) < 400
 

@@ -137,7 +137,7 @@ def test_a_window_over_the_limit_does_not_come_back() -> None:
 
 
 def test_the_mark_does_not_do_at_once_what_a_person_took_back() -> None:
-    ground = laid(talk(14, size=100), replies=["Short."], limit=30_000, compact={"min_new_turns": 3})
+    ground = laid(talk(14, size=104), replies=["Short."], limit=30_000, compact={"min_new_turns": 3})
     measured(ground)
     ground.take(ground.technique("compact").compact(Asked(keep=2)))
     take_back(ground)

@@ -34,6 +34,7 @@ class Bench:
     cancel: Cancel = field(default_factory=Cancel)
     ids: Iterator[int] = field(default_factory=itertools.count)
     turn: int = 3
+    page_tokens: int = 0
 
     def __call__(self, name: str, **given: Any) -> ToolResult:
         return self.call(f"toolu_{next(self.ids)}", name, given)
@@ -59,6 +60,7 @@ class Bench:
             sandbox=self.sandbox,
             cancel=self.cancel,
             spool=self.spool,
+            page_tokens=self.page_tokens,
         )
 
     def says(self, name: str, **given: Any) -> str:

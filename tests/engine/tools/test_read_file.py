@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runs.engine.tokens import estimate
 from runs.engine.tools import pages
 from runs.engine.tools.pages import NoSuchPlace, page_of
 
@@ -66,6 +67,16 @@ def test_a_huge_line_is_paged_by_characters(bench: Bench) -> None:
     assert read_all(bench, "a") == content
 
 
+@pytest.mark.parametrize(
+    "content", ["Zm9vYmFyMTIz" * 9_000, "你好，世界。\n" * 9_000, "plain words here\n" * 9_000]
+)
+def test_a_page_is_never_so_dense_that_it_would_be_offloaded(bench: Bench, content: str) -> None:
+    bench.page_tokens = 3_000
+    bench.make("a", content)
+    assert 2_000 < estimate(bench.says("read_file", path="a")) <= 3_000
+    assert read_all(bench, "a") == content
+
+
 def test_the_runs_files_are_read_in_the_same_way(bench: Bench) -> None:
     content = "y" * 100_000
     bench.files.write("result.txt", content)
@@ -79,14 +90,12 @@ lines = st.lists(st.text(st.sampled_from("ab é漢\t\r\u2028\x0c"), max_size=40)
 @given(lines, st.booleans(), st.integers(1, 5), st.integers(5, 60))
 def test_pages_put_together_are_the_text(parts: list[str], ends: bool, limit: int, characters: int) -> None:
     text = "\n".join(parts) + ("\n" if ends and parts else "")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "CHARACTERS", characters)
-        shown, offset, column = [], 1, 1
-        while offset:
-            page = page_of(text, offset=offset, limit=limit, column=column)
-            assert len(page.text) <= characters
-            shown.append(page.text)
-            offset, column = page.next_line, page.next_column
+    shown, offset, column = [], 1, 1
+    while offset:
+        page = page_of(text, offset=offset, limit=limit, column=column, characters=characters)
+        assert len(page.text) <= characters
+        shown.append(page.text)
+        offset, column = page.next_line, page.next_column
     assert "".join(shown) == text
 
 
