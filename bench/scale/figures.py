@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from .orders import Pressed
 CLOSED = "SELECT count(*) FROM runs_event WHERE kind = 'turn.closed' AND at >= ? AND at < ?"
 ALIVE = """SELECT count(*) FROM runs_run WHERE state IN ('ready', 'running') AND crash_streak = 0
            OR id IN (SELECT run_id FROM runs_order WHERE kind IN ('stop_now', 'pause') AND state = 'applied')"""
-LOST = "SELECT count(*) FROM runs_turn WHERE status = 'lost'"
+LOST = """SELECT data ->> 'reason', count(*) FROM runs_event WHERE kind = 'turn.lost' GROUP BY 1"""
 BYTES = "SELECT pg_database_size(current_database()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"
 ANSWERED = """SELECT o.id, o.state, extract(epoch FROM e.at - o.at),
               extract(epoch FROM e.at - (SELECT max(c.at) FROM runs_event c
@@ -41,12 +41,13 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One row. `cpu_ms_a_turn` by group of processes; `memory` at its highest."""
+    """One row. `lost`: calls that were made in vain, by reason. `cpu_ms_a_turn` by group of processes; `memory` at its
+    highest."""
 
     load: Load
     up_s: float
     alive: int
-    lost: int
+    lost: Mapping[str, int]
     turns: int
     seconds: float
     cpu_ms_a_turn: Mapping[str, float]
@@ -60,7 +61,6 @@ class Result:
     broken: int
     database_bytes: int
     wal_bytes: int
-    notes: Sequence[str] = field(default=())
 
     @property
     def share(self) -> float:

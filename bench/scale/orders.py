@@ -8,9 +8,11 @@ stop_now    ends the call and the run
 
 from __future__ import annotations
 
+import json
+import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +20,6 @@ from tests.chaos.viewer import Browser
 
 SHARE = {"interrupt": 0.4, "pause": 0.3, "stop_now": 0.3}
 """A pause is followed by its resume."""
-
-RESUME_AFTER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class People:
 
     def _run(self) -> None:
         waiting: set[str] = set()
-        plan = list(plan_of(self.slugs))
+        plan = plan_of(self.slugs)
         pause = self.seconds / (len(plan) + 1)
         for kind, slug in plan:
             if self.ended.wait(pause):
@@ -75,16 +75,12 @@ class People:
         self.pressed.append(Pressed(kind=kind, order=_number(status, body), post_s=time.monotonic() - began))
 
 
-def plan_of(slugs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Which order for which run: pauses first, for they take longest, and the ends of runs last."""
-    counts = {kind: round(share * len(slugs)) for kind, share in SHARE.items()}
-    kinds = (
-        ["pause"] * counts["pause"] + ["interrupt"] * counts["interrupt"] + ["stop_now"] * counts["stop_now"]
-    )
-    yield from zip(kinds, slugs, strict=False)
+def plan_of(slugs: Sequence[str]) -> list[tuple[str, str]]:
+    """Which order for which run, mixed, and the same every time."""
+    kinds = [kind for kind, share in SHARE.items() for _ in range(max(1, round(share * len(slugs))))]
+    random.Random(len(slugs)).shuffle(kinds)
+    return list(zip(kinds, slugs, strict=False))
 
 
 def _number(status: int, body: str) -> int:
-    import json
-
     return int(json.loads(body)["order"]) if status in (200, 202) else 0

@@ -74,7 +74,7 @@ def _measured(made: House, slugs: Sequence[str], up_s: float) -> Result:
         load=load,
         up_s=round(up_s, 1),
         alive=int(scaled.one(figures.ALIVE)),
-        lost=int(scaled.one(figures.LOST)),
+        lost={str(why): int(count) for why, count in scaled.rows(figures.LOST)},
         turns=turns,
         seconds=round(seconds, 1),
         cpu_ms_a_turn={name: round(used * 1000 / max(turns, 1), 2) for name, used in spent.items()},

@@ -54,7 +54,7 @@ def _cost(result: Result) -> Iterator[str]:
     yield f"{load.runs:,}"
     yield f"{load.workers} × {load.threads}"
     yield f"{result.up_s:.0f}"
-    yield f"{result.alive:,}" + (f", {result.lost} turns lost" if result.lost else "")
+    yield f"{result.alive:,}" + (f", {sum(result.lost.values())} calls made again" if result.lost else "")
     yield f"{result.turns / result.seconds:.1f} ({load.ideal:.1f}), {result.share:.0%}"
     for name in ("workers", "web", "postgres", "redis"):
         yield f"{cpu[name]:.1f}"

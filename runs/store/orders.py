@@ -95,28 +95,33 @@ def due(run_id: int) -> tuple[Asked, ...]:
 
 def pending(run_id: int) -> tuple[Asked, ...]:
     """The orders of a run that wait, in the order in which they apply."""
-    rows = Order.objects.filter(run_id=run_id, state="pending").order_by("id")
-    found = [_asked(row) for row in rows]
+    found = _read("SELECT id FROM runs_order WHERE run_id = %s AND state = 'pending'", [run_id])
     return tuple(sorted(found, key=lambda asked: _rank(asked.kind)))
 
 
 def stop_now_asked(run_ids: Sequence[int]) -> dict[int, Asked]:
     """Of these runs, the ones whose call is to be cancelled at once: by stop_now, or by an interrupting say.
 
-    Asked twice a second for every run in hand, and hardly ever with an answer, so written by hand.
+    Asked twice a second for every run in hand.
     """
     if not run_ids:
         return {}
-    found = sql.rows(
+    ids = ",".join(str(int(run_id)) for run_id in run_ids)
+    found = _read(
         f"""SELECT id FROM runs_order WHERE state = 'pending' AND kind IN ('stop_now', 'say')
-            AND run_id IN ({",".join(str(int(run_id)) for run_id in run_ids)})"""
+            AND run_id IN ({ids})"""
     )
-    rows = Order.objects.filter(pk__in=[row[0] for row in found]).order_by("id") if found else ()
     return {
-        row.run_id: _asked(row)
-        for row in rows
-        if row.kind == "stop_now" or row.args.get("how") == "interrupt"
+        asked.run_id: asked
+        for asked in found
+        if asked.kind == "stop_now" or asked.args.get("how") == "interrupt"
     }
+
+
+def _read(ids: str, values: Sequence[Any] = ()) -> list[Asked]:
+    """The orders that this query finds, oldest first. It hardly ever finds one, so only then the ORM is asked."""
+    found = [row[0] for row in sql.rows(ids, values)]
+    return [_asked(row) for row in Order.objects.filter(pk__in=found).order_by("id")] if found else []
 
 
 def outdated(run_id: int, seen_seq: int | None) -> str:
