@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 GROUND := pyproject.toml hatch_build.py package-lock.json CHANGELOG.md
 
-.PHONY: demo test check chaos fuzz bench screens fmt clean needs
+.PHONY: demo test check chaos fuzz bench bench-scale screens fmt clean needs
 
 demo: .venv/product
 	@$(BIN)/agentdash demo $(ARGS)
@@ -31,6 +31,10 @@ fuzz: .venv/workshop
 
 bench: .venv/workshop
 	$(BIN)/python -m bench $(ARGS)
+
+# Many runs at once on Redis and Postgres, about ten minutes; ARGS="--runs 100 --seconds 30" is a small one.
+bench-scale: .venv/workshop
+	$(BIN)/python -m bench.scale $(ARGS)
 
 screens: .venv/workshop
 	$(BIN)/python -m bench.screens $(ARGS)
