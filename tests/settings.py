@@ -9,7 +9,13 @@ import tempfile
 
 HOME = tempfile.mkdtemp(prefix="agentdash-tests-")
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
-KEPT = ("AGENTDASH_CHROMIUM", "AGENTDASH_TEST_DATABASE_URL", "AGENTDASH_CHAOS", "AGENTDASH_CHAOS_LOG")
+KEPT = (
+    "AGENTDASH_CHROMIUM",
+    "AGENTDASH_TEST_DATABASE_URL",
+    "AGENTDASH_CHAOS",
+    "AGENTDASH_CHAOS_LOG",
+    "AGENTDASH_FUZZ",
+)
 for name in [name for name in os.environ if name.startswith(("AGENTDASH_", "ANTHROPIC_"))]:
     if name not in KEPT:
         del os.environ[name]

@@ -52,9 +52,18 @@ def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run
     calls: list[PlannedCall] = []
     repairs: list[str] = []
     seen = set(used)
-    for block in clean(answer.content):
+    as_it_came = True
+    for raw, block in zip(answer.content, clean(answer.content), strict=True):
+        as_it_came = as_it_came and not repairs
+        if block["type"] == "thinking" and block.get("signature") and (block != raw or not as_it_came):
+            repairs.append(
+                "thinking is not sent back: it, or what stood before it, could not stay as it came"
+            )
+            block = {**block, "signature": ""}
         if block["type"] == "text" and not block["text"].strip():
+            as_it_came = False
             continue
+        as_it_came = as_it_came and block == raw
         if not _is_known(block["type"]):
             repairs.append(f"a block of the type {block['type'][:40]!r} was left out of an answer")
             continue

@@ -151,3 +151,24 @@ def test_a_whole_answer_is_measured_and_a_part_of_one_estimated() -> None:
     part = message(desk, given, given.content[:1])
     assert part.counted is Counted.ESTIMATE
     assert 0 < part.tokens < 20
+
+
+SPOILED: dict[str, list[Block]] = {
+    "a sign that no archive keeps": [thought("nul \x00 here"), use("a")],
+    "half a character": [thought("bad \ud835 end"), use("a")],
+    "behind what could not stay": [text("nul \x00"), thought("later"), use("a")],
+    "behind blank text": [text(" "), thought("later"), use("a")],
+}
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_thinking_that_could_not_stay_as_it_came_is_kept_and_never_sent_back(what: str) -> None:
+    found = take(answer(*SPOILED[what]), BOX, (), 3, "r-stage")
+    thoughts = [block for block in found.content if block["type"] == "thinking"]
+    assert [block["signature"] for block in thoughts] == [""]
+    assert any("thinking is not sent back" in line for line in found.repairs)
+
+
+def test_thinking_before_what_is_put_right_keeps_its_signature() -> None:
+    found = take(answer(thought("first"), text("nul \x00"), use("a")), BOX, (), 3, "r-stage")
+    assert found.content[0] == thought("first")

@@ -101,8 +101,28 @@ def _told(client: claude.Client, llm: str, prices: Prices) -> Capability:
     if known is None and not (context and output):
         raise UnknownLlm(llm)
     base = known or Capability(llm=llm, context=int(context or 0), max_output=int(output or 0))
-    base = replace(base, context=int(context or base.context), max_output=int(output or base.max_output))
+    base = replace(
+        base,
+        context=int(context or base.context),
+        max_output=int(output or base.max_output),
+        thinking=_thinking(told.get("capabilities"), base.thinking),
+    )
     return _overridden(base, prices)
+
+
+def _thinking(told: Mapping[str, Any] | None, known: str) -> str:
+    """none, manual, adaptive or bound, from the server's capabilities. They do not say whether thinking is bound to
+    what stands before it: where our table does not know either it counts as bound, for that is never refused."""
+    about = (told or {}).get("thinking")
+    if not about:
+        return known
+    types = about.get("types") or {}
+    can = {kind for kind in ("adaptive", "enabled") if (types.get(kind) or {}).get("supported")}
+    if not about.get("supported") or not can:
+        return "none"
+    if "adaptive" in can:
+        return known if known in ("adaptive", "bound") else "bound"
+    return "manual"
 
 
 def _from_settings(llm: str, prices: Prices) -> Capability | None:

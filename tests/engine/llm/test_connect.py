@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from runs.engine.errors import Rejected, Unreachable
 from runs.engine.llm import UnknownLlm, capability, connect, table
+from runs.engine.llm.connect import _thinking
 from runs.engine.ports import Price
 
 NOWHERE = "http://127.0.0.1:9"
@@ -78,3 +81,37 @@ def test_every_llm_of_the_table_leaves_room_for_its_answer() -> None:
         known = capability(name)
         assert 0 < known.max_output < known.context
         assert known.thinking in ("none", "manual", "adaptive", "bound")
+
+
+SAID: dict[str, tuple[Any, str, str]] = {
+    "nothing is said": (None, "adaptive", "adaptive"),
+    "no thinking": ({"supported": False, "types": {}}, "bound", "none"),
+    "only with a budget": ({"supported": True, "types": {"enabled": {"supported": True}}}, "none", "manual"),
+    "adaptive, and known": (
+        {"supported": True, "types": {"adaptive": {"supported": True}}},
+        "adaptive",
+        "adaptive",
+    ),
+    "adaptive, and bound": (
+        {"supported": True, "types": {"adaptive": {"supported": True}}},
+        "bound",
+        "bound",
+    ),
+    "adaptive, and unknown": (
+        {"supported": True, "types": {"adaptive": {"supported": True}}},
+        "none",
+        "bound",
+    ),
+    "of a type we do not ask for": (
+        {"supported": True, "types": {"between_tools": {"supported": True}}},
+        "none",
+        "none",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_how_an_llm_thinks_is_what_its_server_says_else_what_the_table_knows(what: str) -> None:
+    said, known, found = SAID[what]
+    told = {"thinking": said} if said else None
+    assert _thinking(told, known) == found

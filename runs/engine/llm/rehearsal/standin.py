@@ -30,6 +30,7 @@ from .wire import ApiError, Asked, Invalid, Place, Reply, Said, once, place_of
 JSON = {"content-type": "application/json", "request-id": "req_rehearsal"}
 SSE = {"content-type": "text/event-stream; charset=utf-8", "request-id": "req_rehearsal"}
 MOST_BYTES = 32 * 1024 * 1024
+_GOES_ON: Mapping[str, Any] = {"type": "thinking", "thinking": "I go on."}
 _MODEL = re.compile(r"/v1/models/(?P<llm>.+)")
 
 
@@ -184,8 +185,13 @@ def _blocks(elements: Sequence[Element]) -> list[Mapping[str, Any]]:
 
 
 def _thought(said: Said, body: Mapping[str, Any]) -> Said:
-    """Thinking is shown only when it was asked for."""
-    if (body.get("thinking") or {}).get("type") in ("adaptive", "enabled"):
+    """Thinking is shown only when it was asked for; where it is `enabled`, an answer that calls begins with it."""
+    asked = (body.get("thinking") or {}).get("type")
+    if asked == "enabled" and any(block["type"] == "tool_use" for block in said.content):
+        thinks = said.content[0]["type"] == "thinking"
+        content = said.content if thinks else (_GOES_ON, *said.content)
+        return Said(content=content, stop_reason=said.stop_reason, stop_details=said.stop_details)
+    if asked in ("adaptive", "enabled"):
         return said
     kept = tuple(block for block in said.content if block["type"] != "thinking")
     return Said(content=kept, stop_reason=said.stop_reason, stop_details=said.stop_details)
@@ -229,4 +235,12 @@ def _model_info(llm: str) -> Mapping[str, Any]:
         "lifecycle": "active",
         "max_input_tokens": known.context,
         "max_tokens": known.max_output,
+        "capabilities": {"thinking": _thinking_of(known.thinking)},
     }
+
+
+def _thinking_of(kind: str) -> Mapping[str, Any]:
+    """As `/v1/models` tells it: which types of thinking a request may ask for."""
+    can = {"adaptive": kind in ("adaptive", "bound"), "enabled": kind in ("manual", "adaptive")}
+    types = {name: {"supported": supported} for name, supported in can.items()}
+    return {"supported": kind != "none", "types": types}
