@@ -70,8 +70,10 @@ class Ask:
 
     @property
     def shown(self) -> tuple[Part, ...]:
-        """The arguments that no comparison stands for."""
-        return () if self.change and self.change.lines else self.parts
+        """The arguments that the change of a file does not show already."""
+        if self.change is None:
+            return self.parts
+        return () if self.change.lines else tuple(part for part in self.parts if part.name != "path")
 
     def json(self) -> dict[str, Any]:
         """What a script needs to answer: the same as the card shows."""

@@ -10,7 +10,7 @@ from runs.models import ENDED, Edit, Order, Run
 from runs.store import orders
 from runs.store.transitions import When, Where
 
-from . import numbers, status
+from . import numbers
 from .text import first_words
 
 ICONS = {
@@ -87,7 +87,9 @@ def controls(run: Run) -> Controls:
     resume = {"paused": "Resume", "waiting": "Resume", "failed": "Retry"}.get(run.state, "")
     if run.state == "waiting" and run.reason.startswith("llm"):
         resume = "Retry"
-    elif status.status(run).is_about_a_call:
+    elif any(
+        here.takes(kind).when is When.NOW for kind in orders.ON_A_CALL
+    ):  # going on is no answer to a call
         resume = ""
     return Controls(
         resume=resume,
