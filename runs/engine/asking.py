@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
+from .caching import Sent, why
 from .errors import AnswerTooLong, Cancelled, LlmTrouble, PromptTooLong, WindowFull
 from .events import Delta, Event, Frame, LlmRetry, Repaired, TurnLost, TurnOpened, Usage
 from .messages import calls_of
@@ -35,7 +36,11 @@ class Asking:
         self.attempts = attempts
         self._told: set[str] = set()
         self._partial: list[str] = []
-        self._before = desk.gauge.last
+        self.before: Sent | None = None
+        """The request that was answered last: what the cache may hold of this one."""
+
+        self.cache_miss = ""
+        """Why the cache read less of the last request than it could; '' when it read what it could."""
 
     def answer(self) -> Generator[Event, None, tuple[int, Answer, Reading]]:
         """Yields events; returns (attempt, Answer, Reading of what was sent). Raises LlmTrouble when it gives up,
@@ -55,7 +60,7 @@ class Asking:
             yield self._opened(self.attempts, frame, rendered)
             try:
                 answer = yield from self._call(rendered.request)
-                sent = self._learned(answer.usage)
+                sent = self._learned(answer, frame)
                 if not room and _is_cut_in_a_call(answer):
                     room = self._more_room()
                     if room:
@@ -178,24 +183,23 @@ class Asking:
             cancelled=cancelled,
         )
 
-    def _learned(self, usage: Usage) -> Reading:
+    def _learned(self, answer: Answer, frame: Frame) -> Reading:
         """Take the usage as the truth about what was sent, and read what it was made of."""
-        desk = self.desk
-        self._before = desk.gauge.last
+        desk, usage = self.desk, answer.usage
         shown = desk.window.entries
+        now = Sent(
+            frame=frame,
+            version=desk.window.version.number,
+            entries=shown,
+            prompt=usage.prompt,
+            at_ms=desk.clock.now_ms() - answer.ms,
+        )
+        self.cache_miss = why(self.before, now, usage, answer.cache_miss)
+        self.before = now if usage.prompt else self.before
         if usage.prompt:
             desk.gauge.learn(desk.window.version.number, desk.window.upto, usage, desk.with_blocks(shown))
         desk.spend(usage)
         return desk.read()
-
-    def cache_miss(self, usage: Usage) -> str:
-        """Why the cache read less than the request before had; '' when it read what it could."""
-        before = self._before
-        if before is None or not before.counted:
-            return "the window was edited" if self.desk.window.version.number > 1 else ""
-        if usage.cache_read >= 0.9 * before.prompt or usage.prompt < 2048:
-            return ""
-        return "the entry had expired or was never written"
 
 
 def _is_cut_in_a_call(answer: Answer) -> bool:

@@ -130,7 +130,7 @@ class Agent:
             first_token_ms=answer.first_token_ms,
             ms=answer.ms,
             cost=cost,
-            cache_miss=self.asking.cache_miss(answer.usage),
+            cache_miss=self.asking.cache_miss,
         )
         self._append(message)
         self.asking.answered()

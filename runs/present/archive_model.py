@@ -13,6 +13,7 @@ from runs.models import Message, Run, Turn
 from runs.store import requests, windows
 
 from . import diff_labels, diff_window
+from .chart import cache_share
 from .diff_window import Sized, Sizes
 
 PROMPT = ("input", "cache_read", "cache_write", "cache_write_1h")
@@ -62,6 +63,11 @@ class View:
     def window(self) -> int:
         """Tokens of the request as the provider counted them, else as we did."""
         return sum(self.turn.usage.get(key, 0) for key in PROMPT) or self.turn.window
+
+    @property
+    def cache(self) -> float | None:
+        """The share of it that the provider read from its cache."""
+        return cache_share(self.turn)
 
     @property
     def answer_tokens(self) -> int:

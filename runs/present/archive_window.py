@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from runs.engine.events import PARTS
-from runs.models import Episode, Message, Run, Version
+from runs.models import Episode, Message, Run, Turn, Version
 from runs.store import page_reads
+
+from .chart import cache_share
 
 
 def window(run: Run, number: int | None) -> dict[str, Any]:
@@ -27,6 +29,17 @@ def window(run: Run, number: int | None) -> dict[str, Any]:
         "parts": {name: turn.parts.get(name, 0) if turn else 0 for name in PARTS},
         "entries": _entries(run, found, upto),
         "request_sha256": turn.request_sha256 if turn else "",
+        "cache": _cache(turn),
+    }
+
+
+def _cache(turn: Turn | None) -> dict[str, Any]:
+    """What of the turn's prompt the provider read from its cache, and why it was less than the turn before had."""
+    read = int(turn.usage.get("cache_read", 0)) if turn else 0
+    return {
+        "read": read,
+        "share": cache_share(turn) if turn else None,
+        "miss": turn.cache_miss if turn else "",
     }
 
 

@@ -47,6 +47,7 @@ def columns(run: Run, most: int = POINTS) -> dict[str, Any]:
         "window": [turn.window for turn in turns],
         "cost": [turn.cost / 1_000_000 for turn in turns],
         "cache": [cache_share(turn) for turn in turns],
+        "misses": {turn.number: turn.cache_miss for turn in turns if turn.cache_miss},
         "estimated": [turn.number for turn in turns if turn.estimated],
         "edits": _flags(found),
         "said": _said(run),
@@ -71,6 +72,7 @@ def point(turn: Turn, policy: Policy) -> dict[str, Any]:
         "window": turn.window,
         "cost": turn.cost / 1_000_000,
         "cache": cache_share(turn),
+        "miss": turn.cache_miss,
         "estimated": turn.estimated,
     }
 
@@ -111,6 +113,10 @@ def table(run: Run, most: int = POINTS) -> list[dict[str, Any]]:
     events: dict[int, list[str]] = {}
     for edit in found:
         events.setdefault(edit.turn, []).append(_words(edit))
+    turns = _chosen(run, found, most)
+    for turn in turns:
+        if turn.cache_miss:
+            events.setdefault(turn.number, []).append(f"cache fell: {turn.cache_miss}")
     rows = [
         {
             "turn": turn.number,
@@ -122,7 +128,7 @@ def table(run: Run, most: int = POINTS) -> list[dict[str, Any]]:
             "events": ", ".join(events.get(turn.number, [])),
             "estimated": turn.estimated,
         }
-        for turn in _chosen(run, found, most)
+        for turn in turns
     ]
     return rows[::-1]
 

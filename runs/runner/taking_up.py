@@ -10,6 +10,7 @@ from django.conf import settings
 
 from runs.engine import tokens
 from runs.engine.assemble import Parts, assemble
+from runs.engine.caching import Sent
 from runs.engine.events import TurnLost
 from runs.engine.llm import connect
 from runs.engine.llm.connect import is_rehearsal
@@ -23,7 +24,9 @@ from runs.engine.ports import Cancel, Llm, Sandbox
 from runs.engine.sandbox import choose
 from runs.engine.settle import Settled
 from runs.engine.window.gauge import Measured
+from runs.engine.window.versions import entries
 from runs.models import Run
+from runs.store import windows
 from runs.store.layers import DbHistory, files_of, spool_of
 from runs.store.resume import OpenTurn, Standing
 
@@ -35,7 +38,7 @@ def take_up(standing: Standing, cancel: Cancel) -> Agent:
     run, found = standing.run, standing.open
     files = files_of(run.slug)
     answered = found if found and found.answer else None
-    return assemble(
+    agent = assemble(
         Parts(
             slug=run.slug,
             policy=from_mapping(run.policy),
@@ -62,6 +65,24 @@ def take_up(standing: Standing, cancel: Cancel) -> Agent:
             found=_open(answered) if answered else None,
             words=_words(standing),
         )
+    )
+    agent.asking.before = _sent(standing)
+    return agent
+
+
+def _sent(standing: Standing) -> Sent | None:
+    """The request that another worker sent last: what the cache may still hold."""
+    last = standing.measured
+    if last is None or not last.prompt:
+        return None
+    known = {message.number: message for message in standing.messages}
+    same = last.version == standing.version.number
+    return Sent(
+        frame=windows.frame(last.frame),
+        version=last.version,
+        entries=entries(standing.version, known, last.upto) if same else (),
+        prompt=last.prompt,
+        at_ms=last.at_ms,
     )
 
 

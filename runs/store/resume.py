@@ -51,6 +51,7 @@ class LastUsage:
     upto: int
     prompt: int
     frame: str
+    at_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +206,14 @@ def _measured(run_id: int) -> LastUsage | None:
     if row is None:
         return None
     prompt = read_usage(row.usage).prompt
-    return LastUsage(turn=row.number, version=row.version, upto=row.upto, prompt=prompt, frame=row.frame_id)
+    return LastUsage(
+        turn=row.number,
+        version=row.version,
+        upto=row.upto,
+        prompt=prompt,
+        frame=row.frame_id,
+        at_ms=int(row.opened_at.timestamp() * 1000),
+    )
 
 
 def _compactions(run_id: int) -> tuple[int, tuple[int, ...]]:

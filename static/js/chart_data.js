@@ -4,7 +4,7 @@ export const BARS = 200;
 const LOOK_BACK = 12;
 
 export function empty() {
-  return { total: 0, limit: 0, marks: [], turns: [], parts: Object.fromEntries(PARTS.map((part) => [part, []])), window: [], cost: [], cache: [], estimated: [], edits: [], said: [], labels: {} };
+  return { total: 0, limit: 0, marks: [], turns: [], parts: Object.fromEntries(PARTS.map((part) => [part, []])), window: [], cost: [], cache: [], misses: {}, estimated: [], edits: [], said: [], labels: {} };
 }
 
 export async function load(url) {
@@ -24,6 +24,7 @@ export function add(data, point) {
   data.window[place] = point.window ?? PARTS.reduce((sum, part) => sum + (point.parts[part] || 0), 0);
   data.cost[place] = point.cost ?? 0;
   data.cache[place] = point.cache ?? null;
+  if (point.miss) data.misses[point.turn] = point.miss;
   data.total = Math.max(data.total, point.turn);
   if (point.limit) data.limit = point.limit;
   if (point.marks) data.marks = point.marks;

@@ -139,7 +139,7 @@ export class Over {
     if (at < 0) return;
     const added = at ? data.window[at] - data.window[at - 1] : data.window[at];
     const rows = [[`Turn ${hover}`, kilo(data.window[at])], ["added", `${added < 0 ? "−" : "+"}${Math.abs(added).toLocaleString("en")}`], ["from cache", percent(data.cache[at])], ["cost", dollars(data.cost[at])]];
-    this.card.replaceChildren(...rows.flatMap(([name, value], row) => [row ? make("dt", "", name) : bold(name), make("dd", "", value)]));
+    this.card.replaceChildren(...rows.flatMap(([name, value], row) => [row ? make("dt", "", name) : bold(name), make("dd", "", value)]), ...(data.misses[hover] ? [make("dd", "why", `Cache fell: ${data.misses[hover]}`)] : []));
     const column = u.over.offsetLeft + u.valToPos(hover, "x");
     const width = this.card.offsetWidth;
     const right = column + 12 + width < u.over.offsetLeft + u.over.offsetWidth - 8;

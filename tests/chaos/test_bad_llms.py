@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from runs import control, runner, tasks
+from runs import control, tasks
 from runs.engine import asking
 from runs.engine.events import CallEnded, CallStarted, TurnAnswered, TurnLost
 from runs.engine.llm.rehearsal.personality import ANSWER, WIRE
@@ -24,12 +24,12 @@ from runs.store.verify import verify
 from tests.builders import a_person
 from tests.engine.llm.asking import llm
 from tests.engine.llm.playing import Remembering, agent_over, walked
+from tests.runner.conftest import walked as to_its_end
 
 from .conftest import Report
 from .house import ROOT, size
 from .servers import Postgres, Redis
 
-SLICES = 20
 DONE, ASKS, WAITS, SPINS = ("done", ""), ("waiting", "person"), ("waiting", "llm"), ("paused", "spin")
 ALWAYS = 999
 
@@ -95,12 +95,7 @@ def named(bad: Bad, number: int) -> tuple[str, tuple[str, str]]:
 def lived(llm: str) -> Run:
     """A whole run, from its first slice to where it needs somebody."""
     run = control.start(a_person(), control.Start(goal="Bear it.", llm=llm, pace="fast"))
-    for _ in range(SLICES):
-        runner.advance(run.pk)
-        run.refresh_from_db()
-        if run.state not in ("ready", "running"):
-            return run
-    return run
+    return to_its_end(run)
 
 
 def wrong(run: Run, expected: tuple[str, str]) -> Iterator[str]:

@@ -290,4 +290,4 @@ def test_why_the_cache_was_missed_is_said() -> None:
     )
     told = [of(TurnAnswered, stage.turn())[0].cache_miss for _ in range(3)]
     assert told[:2] == ["", ""]
-    assert "expired" in told[2]
+    assert "no entry left" in told[2]

@@ -52,6 +52,14 @@ def test_a_point_has_the_contracts_keys(scene: Scene) -> None:
     assert sum(point["parts"].values()) == turn.window
 
 
+def test_where_the_cache_fell_the_point_says_why(scene: Scene) -> None:
+    scene.turns(1, READ)
+    turn = Turn.objects.get(run=scene.run, number=1)
+    assert chart.point(turn, policy_of(scene.fresh))["miss"] == ""
+    turn.cache_miss = "the tools changed"
+    assert chart.point(turn, policy_of(scene.fresh))["miss"] == "the tools changed"
+
+
 def test_the_table_twin_says_what_the_chart_shows(scene: Scene) -> None:
     scene.turns(9, READ)
     scene.compact()

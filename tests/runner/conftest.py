@@ -33,17 +33,17 @@ def begin(db: None) -> Callable[..., Run]:
 
 @pytest.fixture
 def walk() -> Walk:
-    """Walk slices until the run needs somebody."""
-
-    def walked(run: Run, slices: int = 20) -> Run:
-        for _ in range(slices):
-            runner.advance(run.pk)
-            run.refresh_from_db()
-            if run.state not in ("ready", "running"):
-                break
-        return run
-
     return walked
+
+
+def walked(run: Run, slices: int = 20) -> Run:
+    """Slice after slice until the run needs somebody."""
+    for _ in range(slices):
+        runner.advance(run.pk)
+        run.refresh_from_db()
+        if run.state not in ("ready", "running"):
+            break
+    return run
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def test_as_json_the_raw_request_is_shown(client: Client, run: Run) -> None:
 def test_the_json_twin_lists_entries_as_scripts_know_them(client: Client, run: Run) -> None:
     found = client.get(f"/runs/{run.slug}/window/?turn=12", **JSON).json()
     keys = {"run", "turn", "version", "tokens", "limit", "estimated", "parts", "entries", "request_sha256"}
+    keys |= {"cache"}
     assert found.keys() == keys
     entry = found["entries"][0]
     assert entry.keys() == {"n", "message", "turn", "role", "author", "form", "tokens", "pinned", "episode"}

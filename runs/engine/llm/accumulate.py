@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..caching import told
 from ..errors import AnswerTooLong, StreamCut
 from ..events import Delta, Usage
 from ..messages import UNREADABLE, Block, clean
@@ -58,6 +59,7 @@ class Accumulator:
         self.done = False
         self.usage = Usage()
         self.stop_reason = ""
+        self.cache_miss = ""
         self._turn = turn
         self._room, self._sealed_room = max_bytes, max_bytes * _SEALED_FACTOR
         self._size, self._hash = 0, hashlib.sha256()
@@ -102,6 +104,7 @@ class Accumulator:
         if self._started:
             raise StreamCut("The answer's stream began twice.")
         self._started = True
+        self.cache_miss = told(event["message"].get("diagnostics"))
         self._count(event["message"].get("usage") or {})
 
     def _block_start(self, event: Mapping[str, Any]) -> None:

@@ -152,6 +152,7 @@ class Claude:
                 first_token_ms=round(((first or end) - start) * 1000),
                 ms=round((end - start) * 1000),
                 cut_call=got.cut_call,
+                cache_miss=got.cache_miss,
             )
         )
 
