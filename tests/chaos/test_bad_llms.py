@@ -16,10 +16,13 @@ from django.db import connection
 from runs import control, tasks
 from runs.engine import asking
 from runs.engine.events import CallEnded, CallStarted, TurnAnswered, TurnLost
+from runs.engine.llm.rehearsal.faults import NASTY
 from runs.engine.llm.rehearsal.personality import ANSWER, WIRE
 from runs.engine.llm.rehearsal.scripts import hello
+from runs.engine.messages import canonical, clean, sha256
 from runs.engine.policy import preset
-from runs.models import Call, Run, Turn
+from runs.models import Call, Message, Run, Turn
+from runs.store import requests, windows
 from runs.store.verify import verify
 from tests.builders import a_person
 from tests.engine.llm.asking import llm
@@ -60,6 +63,7 @@ PERSONALITIES = (
     Bad(fault="unknown_block"),
     Bad(fault="extra_keys"),
     Bad(fault="server_result"),
+    Bad(fault="every_character"),
     Bad(fault="refusal", once=ASKS, always=ASKS),
     Bad(fault="context_exceeded", once=ASKS, always=ASKS),
     Bad(fault="pause_turn", always=ASKS),
@@ -144,11 +148,41 @@ def test_a_call_cut_at_any_byte_is_never_run(tmp_path: Path, report: Report) -> 
     report("A43-bytes", {"bytes": len(cuts), "executions": 0 if not problems else len(problems)}, problems)
 
 
+@pytest.mark.django_db
+@pytest.mark.usefixtures("impatient")
+def test_nasty_text_of_an_llm_is_archived_sent_back_and_the_same_for_ever(report: Report) -> None:
+    """What no database takes becomes visible once, and from then on not a byte changes (A46, the llm's half)."""
+    run = lived("rehearsal/hello+every_character@1")
+    first = windows.one_message(run.pk, Message.objects.get(run=run, kind="answer", turn=1).number)
+    texts, call = [block for block in first.content if block["type"] == "text"], first.content[-1]
+    problems = list(wrong(run, DONE))
+    problems += [] if texts[-1]["text"] == clean(NASTY) else ["the text is not what came, cleaned"]
+    problems += [] if call["input"] == {"path": clean(NASTY[:500])} else ["the call's input is not what came"]
+    problems += (
+        [] if canonical(clean(NASTY)) in requests.body(run, 2) else ["it was not sent back as it stands"]
+    )
+    for turn in Turn.objects.filter(run=run):
+        same = sha256(requests.body(run, turn.number)) == turn.request_sha256
+        problems += [] if same else [f"the request of turn {turn.number} is not rebuilt"]
+    report(f"A46-llm-{connection.vendor}", {"characters": len(NASTY)}, problems)
+
+
 def test_on_postgres_they_end_alike(servers: tuple[Postgres, Redis]) -> None:
-    """The same check in a process of its own, which prints and keeps its line itself."""
-    check = f"{Path(__file__)}::{test_every_bad_llm_ends_where_it_is_documented.__name__}"
+    """The same checks in a process of their own, which prints and keeps its lines itself."""
+    checks = (
+        test_every_bad_llm_ends_where_it_is_documented,
+        test_nasty_text_of_an_llm_is_archived_sent_back_and_the_same_for_ever,
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", check, "-q", "-p", "no:cacheprovider"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *(f"{__file__}::{check.__name__}" for check in checks),
+            "-q",
+            "-p",
+            "no:cacheprovider",
+        ],
         cwd=ROOT,
         env=os.environ | {"AGENTDASH_TEST_DATABASE_URL": servers[0].url()},
         capture_output=True,

@@ -132,6 +132,12 @@ _EXTRA = {
 }
 _NUMBERS = '{"path": "README.md", "offset": 1e999, "limit": -Infinity, "n": %s}' % ("9" * 5_000)
 
+NASTY = (
+    "".join(map(chr, range(0, 0x10000, 7)))
+    + "\x00 \ud83d \u202eevil\u202c \u200b \U000e0041 \u2028 </script> \r end"
+)
+"""Characters from all of the first plane, halves of pairs and what hides or turns text among them."""
+
 _SPOILERS: dict[str, Callable[[Said], Said]] = {
     "refusal": _refusal,
     "pause_turn": _pause,
@@ -165,6 +171,7 @@ _SPOILERS: dict[str, Callable[[Said], Said]] = {
     "server_result": _with(
         {"type": "tool_result", "tool_use_id": "toolu_bad", "content": "I did it myself."}, _call()
     ),
+    "every_character": _with({"type": "text", "text": NASTY}, _call(raw=json.dumps({"path": NASTY[:500]}))),
     "summary_empty": _nothing,
     "summary_blank": _text("  \n "),
     "summary_refusal": _refusal,

@@ -44,6 +44,7 @@ ANSWER = frozenset(
         "unknown_tool", "duplicate_ids", "many_calls", "nul", "surrogates", "nan", "long", "deep",
         "thinking_only", "markup", "unsigned_thinking", "text_last", "blank_blocks", "end_with_call",
         "unknown_block", "unknown_reason", "extra_keys", "no_fields", "odd_ids", "odd_numbers", "server_result",
+        "every_character",
     }
 )  # fmt: skip
 """A whole answer that is bad in itself. `number`: how many tries of a turn are answered so (1)."""
