@@ -119,8 +119,18 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   const answer = await fetch(button.dataset.copy);
-  await navigator.clipboard.writeText(await answer.text());
+  await copy(await answer.text());
   button.lastChild.textContent = "Copied";
 });
+
+// Over plain http from another machine there is no navigator.clipboard.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = Object.assign(document.createElement("textarea"), { value: text });
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
 
 if (lines) settle();
