@@ -19,15 +19,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """`make test` breaks the product in one process; on Redis and Postgres `make chaos` does, which takes its time."""
     if os.environ.get("AGENTDASH_CHAOS"):
         return
-    left = [item for item in items if _needs_servers(item)]
+    left = [item for item in items if _is_chaos_own(item)]
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in left]
 
 
-def _needs_servers(item: pytest.Item) -> bool:
+def _is_chaos_own(item: pytest.Item) -> bool:
     shape = getattr(item, "callspec", None)
     scaled = shape is not None and shape.params.get("either") == "scaled"
-    return HERE in item.path.parents and (scaled or "servers" in getattr(item, "fixturenames", ()))
+    takes = scaled or "servers" in getattr(item, "fixturenames", ()) or item.path.name == "test_soak.py"
+    return HERE in item.path.parents and takes
 
 
 @pytest.fixture
