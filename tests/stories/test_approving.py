@@ -140,6 +140,37 @@ def test_a_message_instead_of_an_answer_is_read_and_the_call_is_not_run(
     assert written(run) == {}
 
 
+def test_ada_sees_what_would_change_in_a_file_that_is_there(house: LiveHouse, policy: str) -> None:
+    run = begin("rehearsal/hello", policy=policy)
+    asked(run)
+    (Path(run.workspace) / "hello.py").write_text("import sys\nprint('Nobody.')\n")
+    ada = house.page(path(run))
+    changes = ada.locator("#asks").get_by_role("region", name="Changes to hello.py")
+    expect(changes.locator(".gone")).to_have_count(2)
+    expect(changes.locator(".new")).to_contain_text('print("Hello from the rehearsal.")')
+
+
+def test_what_is_asked_of_the_window_meanwhile_stays_in_sight_and_is_done_when_the_turn_closes(
+    house: LiveHouse, wire: Wire, policy: str
+) -> None:
+    run = begin("rehearsal/hello", policy=policy)
+    ada = house.page(path(run))
+    next_card(ada, "write_file").get_by_role("button", name=re.compile("^Allow once")).click()
+    card = next_card(ada, "run_command")
+    ada.get_by_role("button", name="Clear…").click()
+    dialog = ada.get_by_role("dialog")
+    expect(dialog).to_contain_text("A call of this turn waits for your word.")
+    dialog.get_by_role("button", name="Clear the window").click()
+    expect(ada.locator("#chips")).to_contain_text("when the open turn closes")
+    wire.hold(3)
+    card.get_by_role("button", name=re.compile("^Allow once")).click()
+    expect(ada.locator("#chips")).not_to_contain_text("Clear", timeout=20_000)
+    expect(ada.locator("#answers")).to_contain_text("Window cleared")
+    wire.release()
+    until(run, "done")
+    assert Order.objects.get(run=run, kind="clear").state == "applied"
+
+
 def test_stop_now_works_while_the_run_waits(house: LiveHouse, policy: str) -> None:
     run = begin("rehearsal/hello", policy=policy)
     ada = house.page(path(run))

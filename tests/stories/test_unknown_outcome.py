@@ -96,6 +96,9 @@ def test_by_default_the_agent_is_told_and_the_page_says_so_in_amber(apart: House
     ada.locator("#feed-rows .unsure").get_by_role("button", name="Mark done").first.click()
     said = "I looked at the run_command of turn 1 whose outcome was unknown: it had run to its end. Do not repeat it."
     expect(ada.locator("#feed-rows")).to_contain_text(said)
+    row = ada.locator("#feed-rows .unsure").first
+    expect(row).to_contain_text("You looked: done.")
+    expect(row.get_by_role("button", name="Mark done")).to_have_count(0)
 
 
 def test_the_command_line_tells_what_waits_and_takes_the_answer(apart: House) -> None:
