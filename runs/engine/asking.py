@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from .caching import Sent, why
@@ -59,7 +60,8 @@ class Asking:
             yield from self.repaired(rendered.repairs)
             yield self._opened(self.attempts, frame, rendered)
             try:
-                answer = yield from self._call(rendered.request)
+                asked = replace(rendered.request, after=self.before.answer if self.before else "")
+                answer = yield from self._call(asked)
                 sent = self._learned(answer, frame)
                 if not room and _is_cut_in_a_call(answer):
                     room = self._more_room()
@@ -193,6 +195,7 @@ class Asking:
             entries=shown,
             prompt=usage.prompt,
             at_ms=desk.clock.now_ms() - answer.ms,
+            answer=answer.id,
         )
         self.cache_miss = why(self.before, now, usage, answer.cache_miss)
         self.before = now if usage.prompt else self.before

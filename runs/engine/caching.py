@@ -41,6 +41,8 @@ class Sent:
     entries: tuple[Entry, ...]
     prompt: int
     at_ms: int
+    answer: str = ""
+    """The id of its answer, by which the provider can be asked; '' where nobody knows."""
 
 
 def told(diagnostics: object) -> str:

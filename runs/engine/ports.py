@@ -87,6 +87,7 @@ class Answer:
     ms: int
     cut_call: bool = False
     cache_miss: str = ""
+    id: str = ""
 
 
 class Llm(Protocol):

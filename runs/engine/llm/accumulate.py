@@ -59,7 +59,7 @@ class Accumulator:
         self.done = False
         self.usage = Usage()
         self.stop_reason = ""
-        self.cache_miss = ""
+        self.cache_miss = self.id = ""
         self._turn = turn
         self._room, self._sealed_room = max_bytes, max_bytes * _SEALED_FACTOR
         self._size, self._hash = 0, hashlib.sha256()
@@ -105,6 +105,7 @@ class Accumulator:
             raise StreamCut("The answer's stream began twice.")
         self._started = True
         self.cache_miss = told(event["message"].get("diagnostics"))
+        self.id = str(event["message"].get("id") or "")
         self._count(event["message"].get("usage") or {})
 
     def _block_start(self, event: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """The Messages API through the provider's own SDK: the only file that imports it.
 
-The request's bytes are posted exactly as they are (what was hashed is what is sent), the raw events are
-put together by our accumulator, and the SDK's own retries are off: whether to try again is the loop's
-decision, and visible.
+The request's bytes are posted exactly as they are (what was hashed is what is sent, but for the question why the
+cache missed), the raw events are put together by our accumulator, and the SDK's own retries are off: whether to
+try again is the loop's decision, and visible.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic, AsyncS
 
 from ..errors import Cancelled, LlmTrouble, Overloaded, StreamCut, Unreachable
 from ..events import Delta
+from ..messages import canonical
 from ..ports import Answer, Cancel, Capability, Request
 from . import background, trouble
 from .accumulate import Accumulator
@@ -38,6 +39,7 @@ QUIET_S = 120.0
 """Seconds between two events after which a stream counts as dead; the API sends pings far more often."""
 CONNECT_S = 5.0
 _ASK_S = 10.0
+_DIAGNOSTICS = "diagnostics"
 _COUNTED_KEYS = ("model", "messages", "system", "tools", "tool_choice", "thinking", "output_config")
 _MAX_TOKENS = re.compile(rb'"max_tokens":(\d{1,9})')
 _HEAD = 4096
@@ -80,10 +82,19 @@ def make_client(
 class Claude:
     """An llm behind the Messages API. Usable from any thread; each answer is a task on the loop."""
 
-    def __init__(self, capability: Capability, client: AsyncAnthropic, *, quiet_s: float = QUIET_S) -> None:
+    def __init__(
+        self,
+        capability: Capability,
+        client: AsyncAnthropic,
+        *,
+        quiet_s: float = QUIET_S,
+        diagnoses: bool = False,
+    ) -> None:
+        """`diagnoses`: the server can say why its cache missed, and is asked until it refuses to."""
         self.capability = capability
         self._client = client
         self._quiet_s = quiet_s
+        self._diagnoses = diagnoses
 
     def answer(self, request: Request, cancel: Cancel) -> Iterator[Delta | Answer]:
         """Stream one answer: deltas, then exactly one Answer. Raises LlmTrouble, Cancelled.
@@ -153,12 +164,23 @@ class Claude:
                 ms=round((end - start) * 1000),
                 cut_call=got.cut_call,
                 cache_miss=got.cache_miss,
+                id=got.id,
             )
         )
 
     async def _open(self, request: Request) -> AsyncStream[object]:
+        if self._diagnoses and request.after:
+            try:
+                return await self._post(_diagnosed(request))
+            except APIStatusError as error:
+                if error.status_code != 400 or _DIAGNOSTICS not in str(error):
+                    raise
+                self._diagnoses = False
+        return await self._post(request.body)
+
+    async def _post(self, body: bytes) -> AsyncStream[object]:
         return await self._client.post(
-            "/v1/messages", content=request.body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
+            "/v1/messages", content=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
         )
 
     def _max_bytes(self, request: Request) -> int:
@@ -182,6 +204,12 @@ class Claude:
         except Exception as error:
             raise _ours(error) from error
         return told if isinstance(told, dict) else {}
+
+
+def _diagnosed(request: Request) -> bytes:
+    """The body with the question after the cache: the first key, as keys are sorted, and no part of what is hashed."""
+    question = canonical({_DIAGNOSTICS: {"previous_message_id": request.after}})
+    return question[:-1] + b"," + request.body[1:]
 
 
 class _Readable:

@@ -53,7 +53,7 @@ def connect(
             "There is no key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own."
         )
     client = claude.client(key, auth_token, base_url)
-    return claude.Claude(_told(client, llm, prices or {}), client)
+    return claude.Claude(_told(client, llm, prices or {}), client, diagnoses=not base_url)
 
 
 def is_rehearsal(llm: str) -> bool:

@@ -25,11 +25,13 @@ MARK = {"type": "ephemeral"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request as it is sent: `body` is the canonical JSON of the Messages API's body, `stream` included."""
+    """A request as it is sent: `body` is the canonical JSON of the Messages API's body, `stream` included. `after` is
+    the id of the answer before: a provider that can is asked why its cache missed; that is no part of the body."""
 
     body: bytes
     sha256: str
     turn: int
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
