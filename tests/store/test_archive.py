@@ -67,6 +67,7 @@ def test_a_turn_leaves_its_rows() -> None:
 
 
 def test_a_result_is_stored_once_though_its_call_and_its_message_both_have_it() -> None:
+    """Trap 8: once as a blob and again in its message doubled the bytes."""
     made = building()
     made.take(Step(words="I look.", calls=(READ, SHELL)))
     message = Message.objects.get(run=made.run, kind="results")

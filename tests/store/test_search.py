@@ -162,6 +162,7 @@ def test_an_offloaded_result_says_so() -> None:
 
 
 def test_a_snippet_is_made_of_whole_lines_around_the_match() -> None:
+    """Trap 5: the index' own snippets cut by tokens."""
     lines = [f"line {number} of the log" for number in range(400)]
     lines[200] = "here the kraken wakes"
     run = holding("\n".join(lines))

@@ -58,6 +58,7 @@ def test_a_mark_looks_back_twenty_blocks_and_no_further() -> None:
 
 
 def test_two_marks_bridge_a_turn_of_many_blocks() -> None:
+    """Trap 4: with one mark the same turn reads nothing."""
     cache = PrefixCache()
     cache.account(body(), [block("a", 2_000, MARK)])
     many = [block(f"b{n}", 10) for n in range(29)] + [block("end", 10, MARK)]

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from runs.engine.errors import Cancelled
+from runs.engine.errors import (
+    BadRequest,
+    Cancelled,
+    Overloaded,
+    PromptTooLong,
+    Rejected,
+    StreamCut,
+    Unreachable,
+)
 from runs.engine.events import Checked, CompactionFailed, Delta, Event, Form, Trigger, WindowEdited
 from runs.engine.messages import Author, Kind, Role, canonical, text
 from runs.engine.middleware.base import Asked
@@ -19,21 +27,30 @@ from tests.cases.structure import problems
 from ..stage import add, gave, laid, lines, of, summary, talk, thought, use
 from .test_compact import BY_ADA, before_call, compact, full, walk
 
-BAD: list[tuple[dict[str, Any], str]] = [
-    (summary(""), "empty summary"),
-    (summary("  \n "), "empty summary"),
-    ({"content": [], "stop_reason": "end_turn"}, "empty summary"),
-    ({"content": [thought("I think so.")], "stop_reason": "end_turn"}, "empty summary"),
-    (summary('<invoke name="read_file">'), "empty summary"),
-    ({"content": [use("z1")], "stop_reason": "tool_use"}, "called a tool"),
-    (summary("It was a dark and", "max_tokens"), "cut off (max_tokens)"),
-    (summary("No.", "refusal"), "refused"),
-    (summary("word " * 30_000), "would not help"),
-]
+SEVEN: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "empty": [
+        (summary(""), "empty summary"),
+        (summary("  \n "), "empty summary"),
+        ({"content": [], "stop_reason": "end_turn"}, "empty summary"),
+        (summary('<invoke name="read_file">'), "empty summary"),
+    ],
+    "thinking only": [({"content": [thought("I think so.")], "stop_reason": "end_turn"}, "empty summary")],
+    "a tool call": [({"content": [use("z1")], "stop_reason": "tool_use"}, "called a tool")],
+    "cut off": [
+        (summary("It was a dark and", "max_tokens"), "cut off (max_tokens)"),
+        (summary("It was", "model_context_window_exceeded"), "cut off (model_context_window_exceeded)"),
+    ],
+    "refused": [(summary("No.", "refusal"), "refused")],
+    "larger than what it replaces": [(summary("word " * 30_000), "would not help")],
+}
+"""The ways a summary fails. The seventh is trouble on the way (an error, a cut stream, a time-out): below. Nothing to
+summarise asks nobody: test_compact."""
+
+BAD = [(name, *one) for name, ways in SEVEN.items() for one in ways]
 
 
-@pytest.mark.parametrize(("reply", "says"), BAD)
-def test_a_bad_summary_changes_nothing_and_says_why(reply: dict[str, Any], says: str) -> None:
+@pytest.mark.parametrize(("way", "reply", "says"), BAD)
+def test_a_bad_summary_changes_nothing_and_says_why(way: str, reply: dict[str, Any], says: str) -> None:
     ground = full(replies=[reply])
     before = canonical(ground.request())
     failed = of(CompactionFailed, compact(ground))[0]
@@ -63,6 +80,36 @@ def test_trouble_of_the_api_is_not_asked_again_at_once() -> None:
     failed = of(CompactionFailed, compact(ground))[0]
     assert failed.why == "summary failed: overloaded"
     assert len(ground.llm.asked) == 1
+
+
+TROUBLE = {
+    "cut off": StreamCut("The stream broke off."),
+    "overloaded": Overloaded("overloaded", status=529),
+    "too many requests": Overloaded("slow down", status=429, retry_after=9.0),
+    "no server": Unreachable("nobody there"),
+    "a bad key": Rejected("401", status=401),
+    "refused as invalid": BadRequest("400", status=400),
+    "too long for the server": PromptTooLong("prompt is too long: 9 tokens > 8 maximum", status=400),
+    "no answer at all": None,
+}
+
+
+@pytest.mark.parametrize("what", TROUBLE)
+def test_trouble_on_the_way_changes_nothing_and_what_was_typed_is_thrown_away(what: str) -> None:
+    class Troubled(CannedLlm):
+        def answer(self, request: Request, cancel: Cancel) -> Iterator[Delta | Answer]:
+            self.asked.append(request)
+            yield Delta(text="The person wanted")
+            if error := TROUBLE[what]:
+                raise error
+
+    ground = full()
+    ground.desk.llm = ground.llm = Troubled(ground.llm.capability)
+    before = canonical(ground.request())
+    failed = of(CompactionFailed, compact(ground))[0]
+    assert failed.why.startswith("summary ")
+    assert canonical(ground.request()) == before
+    assert len(ground.llm.asked) == (2 if isinstance(TROUBLE[what], BadRequest) else 1)
 
 
 def test_a_stop_in_the_middle_leaves_the_window_and_one_line() -> None:

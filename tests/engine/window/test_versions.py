@@ -41,6 +41,7 @@ def test_a_message_that_the_archive_does_not_give_is_not_passed_over() -> None:
 
 
 def test_appending_reaches_further_and_writes_no_version() -> None:
+    """Trap 8: item lists per turn cost 14 % of the bytes and 2.5 ms a turn."""
     window = Window(SHORT, [SEVEN[1], SEVEN[4]])
     assert window.upto == 5
     window.append(SEVEN[6])
