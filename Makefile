@@ -36,6 +36,15 @@ bench: .venv/workshop
 bench-scale: .venv/workshop
 	$(BIN)/python -m bench.scale $(ARGS)
 
+# The same job by other harnesses, in a venv of their own that the product never sees.
+bench-peers: .venv/workshop .venv-peers/ready
+	$(BIN)/python -m bench.peers $(ARGS)
+
+.venv-peers/ready: bench/peers/requirements.txt
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 screens: .venv/workshop
 	$(BIN)/python -m bench.screens $(ARGS)
 
@@ -44,7 +53,7 @@ fmt: .venv/workshop
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .demo build dist static/vendor .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-peers .demo build dist static/vendor .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runs.engine import tokens
@@ -77,7 +77,8 @@ def run(job: Job, folder: Path) -> Result:
     meter = Metered()
     scripts.get(f"job-{job.turns}").make_workspace(folder)
     account = Account(MemoryHistory())
-    agent = _agent(job, folder, account, meter)
+    client = claude.make_client(base_url="http://rehearsal", transport=InProcess(meter))
+    agent = agent_of(job, folder, account, client)
     meter.rss_before = rss_mb()
     state = "done"
     try:
@@ -106,15 +107,17 @@ def run(job: Job, folder: Path) -> Result:
     )
 
 
-def _agent(job: Job, folder: Path, account: Account, meter: Metered) -> Agent:
+def agent_of(job: Job, folder: Path, account: Account, client: claude.Client, *, limit: int = LIMIT) -> Agent:
+    """The agent that does the job in `folder`; its llm is behind `client`, its window has `limit` tokens."""
     goal = _goal(scripts.get(f"job-{job.turns}").goal)
     account.history.messages.append(goal)
-    client = claude.make_client(base_url="http://rehearsal", transport=InProcess(meter))
+    known = capability(job.llm)
+    room = max(known.context, limit + known.max_output)
     return assemble(
         Parts(
             slug="r-bench",
-            policy=preset(job.policy).changed(window={"limit": LIMIT}, valves=NO_VALVES),
-            llm=claude.Claude(capability(job.llm), client),
+            policy=preset(job.policy).changed(window={"limit": limit}, valves=NO_VALVES),
+            llm=claude.Claude(replace(known, context=room), client),
             version=Version(number=1, parent=0, edit=0, base=1, items=(Item(message=1),)),
             messages=(goal,),
             workspace=folder,

@@ -14,12 +14,10 @@ from .job import Reach
 def reach(turns: int, request: bytes, agent: Agent | None) -> Reach:
     """`request` is the last body that was sent; `agent` has the recall tool, None where nothing can be recalled."""
     planted = facts(turns)
-    sight = "\n".join(_texts(json.loads(request)))
+    sight = "\n".join(texts_of(json.loads(request)))
     seen = [fact for fact in planted if fact.text in sight]
     again = [
-        fact
-        for fact in planted
-        if fact in seen or (agent is not None and fact.text in _recalled(agent, fact))
+        fact for fact in planted if fact in seen or (agent is not None and fact.text in recalled(agent, fact))
     ]
     return Reach(planted=_counted(planted), seen=_counted(seen), recalled=_counted(again))
 
@@ -29,7 +27,7 @@ def _counted(found: list[Fact] | tuple[Fact, ...]) -> tuple[int, int]:
     return keyed, len(found) - keyed
 
 
-def _recalled(agent: Agent, fact: Fact) -> str:
+def recalled(agent: Agent, fact: Fact) -> str:
     """What the agent's own tool says when asked for a fact by its name, without its value."""
     tool = agent.toolbox.get("recall")
     if tool is None:
@@ -39,12 +37,12 @@ def _recalled(agent: Agent, fact: Fact) -> str:
     return str(result.content)
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_of(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _texts(item)
+            yield from texts_of(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from texts_of(item)
