@@ -3,7 +3,7 @@
 slice      claim, turns, orders, states     taking_up   an Agent from what the archive holds
 applying   orders, at the boundary          watch       heartbeat, stop now, leaving
 warm       agents kept from slice to slice  away        the database is away, locked or full
-crash      points to crash at, for tests
+crash      points to crash at, for tests         waiting     what a thread gives up while it waits
 """
 
 from .slice import advance

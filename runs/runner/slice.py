@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Sequence
 
-from django.db import close_old_connections, connection
+from django.db import close_old_connections
 
 from runs.engine.errors import (
     BadRequest,
@@ -32,12 +32,13 @@ from runs.store.transitions import When, Where
 
 from . import applying, away, crash
 from .taking_up import lost_attempt, take_up
+from .waiting import give_back, seats
 from .warm import warm
 from .watch import FENCED, LEAVING, owner, watch
 
 TURNS, SECONDS, CRASHES = 10, 60.0, 3
 WAITS = ("turn.opened", "call.started", "llm.retry")
-"""After these the run waits for others, and a server's connection is given to who needs it."""
+"""After these the run waits for others; so it does whenever an llm is asked."""
 
 log = logging.getLogger(__name__)
 
@@ -51,13 +52,14 @@ def advance(run_id: int) -> bool:
             watch.poke(run_id)
             return False
         with watch.holding(run_id):
+            seats.take(first=bool(orders.pending(run_id)))
             again = _walk(claim)
         return again or bool(orders.due(run_id))  # an order may have come while the slice ended
     except away.TROUBLE as error:  # nothing was begun, or it was handed back; the sweeper looks again
         log.warning("run %s: the database does not answer: %s", run_id, error)
         return False
     finally:
-        _give_connection()
+        give_back()
 
 
 def _walk(claim: Claim) -> bool:
@@ -72,6 +74,7 @@ def _walk(claim: Claim) -> bool:
         return False
     except (Exception, SystemExit) as error:
         if away.is_trouble(error):
+            give_back()
             away.hand_back(claim, error, walked.heard if walked else began, watch.gone)
             return False
         # our own mistake: it must not repeat for ever, and a person must see it
@@ -94,12 +97,6 @@ def _claim(run_id: int) -> Claim | None:
     if claim is None and orders.due(run_id):
         claim = lease.claim(run_id, owner(), any_state=True)
     return claim
-
-
-def _give_connection() -> None:
-    """To the pool of a server's connections; one to a file stays open, it is in nobody's way."""
-    if connection.vendor == "postgresql" and not connection.in_atomic_block:
-        connection.close()
 
 
 class Slice:
@@ -245,6 +242,7 @@ class Slice:
     def store(
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
     ) -> None:
+        seats.take(first=watch.called(self.claim.run_id))
         quiet, self.quiet = self.quiet, []
         if any(isinstance(event, CallStarted) for event in events):
             watch.acting(self.claim.run_id, True)
@@ -268,7 +266,7 @@ class Slice:
         if "call.ended" in kinds:
             watch.acting(self.claim.run_id, False)
         if any(kind in WAITS for kind in kinds):
-            _give_connection()
+            give_back()
 
     def turn_to(self, state: str, reason: str = "") -> None:
         self.store(state=StateChange(state=state, reason=reason))

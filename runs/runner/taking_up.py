@@ -30,6 +30,8 @@ from runs.store import windows
 from runs.store.layers import DbHistory, files_of, spool_of
 from runs.store.resume import OpenTurn, Standing
 
+from .waiting import Aside
+
 SLOTS = 1000
 """Uids that commands run under when the worker is root, one a run modulo this."""
 
@@ -106,13 +108,15 @@ def lost_attempt(standing: Standing) -> TurnLost | None:
 def llm_of(llm: str, pace: str) -> Llm:
     """One client for all runs of an llm in this process. Raises LlmTrouble, UnknownLlm."""
     environment = settings.AGENTDASH
-    return connect(
-        llm,
-        key=environment.anthropic_api_key,
-        auth_token=environment.anthropic_auth_token,
-        base_url=environment.anthropic_base_url,
-        pace=pace,
-        prices=getattr(settings, "AGENTDASH_PRICES", {}),
+    return Aside(
+        connect(
+            llm,
+            key=environment.anthropic_api_key,
+            auth_token=environment.anthropic_auth_token,
+            base_url=environment.anthropic_base_url,
+            pace=pace,
+            prices=getattr(settings, "AGENTDASH_PRICES", {}),
+        )
     )
 
 

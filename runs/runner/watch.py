@@ -76,6 +76,11 @@ class Watch:
     def holds(self, run_id: int) -> bool:
         return run_id in self._hands
 
+    def called(self, run_id: int) -> bool:
+        """Whether somebody called the run away from what it waits for."""
+        cancel = self._hands.get(run_id)
+        return cancel is not None and bool(cancel.reason)
+
     def fresh(self, run_id: int) -> Cancel:
         """A new flag for the next stretch of a run; the one before may have been raised."""
         with self._lock:
