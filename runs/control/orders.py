@@ -17,7 +17,7 @@ from runs.models import Order, Run
 from runs.store import approvals, archive, orders, queries, sql
 from runs.store.transitions import Cell, When
 
-from .args import checked
+from .args import checked, tidy
 from .invalid import Invalid
 
 POLL_SECONDS = 0.1
@@ -42,7 +42,7 @@ def order(
     """
     kind = SAME.get(kind, kind)
     given = checked(kind, args or {})
-    key = client_key or uuid.uuid4().hex
+    key = tidy(client_key or "") or uuid.uuid4().hex
     if len(key) > LONGEST_KEY:
         raise Invalid(f"A client key has at most {LONGEST_KEY} characters. Use a UUID.")
     known = Order.objects.filter(client_key=key).first()
