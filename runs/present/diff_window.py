@@ -53,7 +53,7 @@ class Sizes:
     @classmethod
     def of(cls, frame: Frame, messages: Iterable[Message]) -> Sizes:
         calls = {call["id"]: call for message in messages for call in calls_of(message.content)}
-        return cls(frame=frame, shape=Shape.of(frame.params["shape"]), calls=calls)
+        return cls(frame=frame, shape=Shape.of(frame.params["shape"], frame.render), calls=calls)
 
     @property
     def system(self) -> int:

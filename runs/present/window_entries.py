@@ -90,8 +90,9 @@ def pairs(
 
 
 def _shape(turn: Turn | None) -> Shape | None:
-    params = turn.frame.params if turn else {}
-    return Shape.of(params["shape"]) if "shape" in params else None
+    if turn is None or "shape" not in turn.frame.params:
+        return None
+    return Shape.of(turn.frame.params["shape"], turn.frame.render)
 
 
 def _fixed(turn: Turn | None) -> Iterator[tuple[Entry, list[Piece]]]:

@@ -95,7 +95,7 @@ class Desk:
 
     @property
     def shape(self) -> Shape:
-        return Shape.of(self.frame.params["shape"])
+        return Shape.of(self.frame.params["shape"], self.frame.render)
 
     @property
     def summariser(self) -> Llm:

@@ -9,9 +9,16 @@ from typing import Any
 from .. import tokens
 from ..events import Form
 from ..messages import Block, Kind, Message, result_text, sha256
+from ..tokens import first
 from .ledger import key_lines
 from .lines import is_thinking
 from .repair import MOST_PICTURE_BYTES, MOST_PICTURES
+
+RENDER = 2
+"""Of this code and render's. A change that alters bytes gets a new number; what drew the old ones stays.
+
+1: sizes by the estimates of the first release.
+"""
 
 SMALL = 120
 """Results below this many tokens are never cleared: the marker would be no smaller."""
@@ -33,13 +40,24 @@ class Shape:
     exclude: tuple[str, ...]
     pictures: int = MOST_PICTURES
     picture_bytes: int = MOST_PICTURE_BYTES
+    render: int = RENDER
+    """The number of the code that draws it, which the frame has beside these numbers."""
 
     def params(self) -> dict[str, Any]:
-        return {**asdict(self), "exclude": list(self.exclude)}
+        numbers = {name: value for name, value in asdict(self).items() if name != "render"}
+        return {**numbers, "exclude": list(self.exclude)}
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Shape:
-        return cls(**{**params, "exclude": tuple(params["exclude"])})
+    def of(cls, params: Mapping[str, Any], render: int) -> Shape:
+        return cls(**{**params, "exclude": tuple(params["exclude"])}, render=render)
+
+    def size(self, block: Block) -> int:
+        """Tokens of a block, by the estimates that this render number draws with."""
+        return first.of_block(block) if self.render == 1 else tokens.of_block(block)
+
+    def length(self, text: str) -> int:
+        """Tokens of a text, likewise."""
+        return first.estimate(text) if self.render == 1 else tokens.estimate(text)
 
 
 def shown(message: Message, form: Form, shape: Shape, calls: Mapping[str, Block]) -> tuple[Block, ...]:
@@ -58,17 +76,17 @@ def clearable(block: Block, shape: Shape, calls: Mapping[str, Block]) -> bool:
     if block["type"] != "tool_result" or block.get("is_error"):
         return False
     name = calls.get(block["tool_use_id"], {}).get("name", "")
-    return name not in shape.exclude and tokens.of_block(block) >= SMALL
+    return name not in shape.exclude and shape.size(block) >= SMALL
 
 
 def _cleared(block: Block, message: Message, shape: Shape, calls: Mapping[str, Block]) -> Block:
     if not clearable(block, shape, calls):
         return block
     name = calls.get(block["tool_use_id"], {}).get("name", "a tool")
-    size = tokens.of_block(block)
+    size = shape.size(block)
     marker = f"[Output of {name} cleared, {size:,} tokens. Get it back: read_archive({message.turn}) or recall(query).]"
     lines = key_lines(result_text(block), shape.key_lines)
-    while lines and 2 * tokens.estimate("\n".join([marker, *lines])) > size:
+    while lines and 2 * shape.length("\n".join([marker, *lines])) > size:
         lines.pop()
     return _with_content(block, "\n".join([marker, *lines]))
 
@@ -81,9 +99,9 @@ def _with_content(block: Block, content: str) -> Block:
 def oversized(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tuple[int, ...]:
     """Positions of the blocks an offload replaces: those over the mark, then the largest until the sum fits."""
     if message.kind is Kind.SAY:
-        return _oversized_texts(message, shape.message_tokens)
+        return _oversized_texts(message, shape, shape.message_tokens)
     sizes = {
-        at: tokens.of_block(block)
+        at: shape.size(block)
         for at, block in enumerate(message.content)
         if block["type"] == "tool_result" and not _reads_run_file(block, calls)
     }
@@ -98,8 +116,8 @@ def oversized(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tup
     return tuple(sorted(chosen))
 
 
-def _oversized_texts(message: Message, limit: int) -> tuple[int, ...]:
-    sizes = [tokens.of_block(block) for block in message.content]
+def _oversized_texts(message: Message, shape: Shape, limit: int) -> tuple[int, ...]:
+    sizes = [shape.size(block) for block in message.content]
     return tuple(
         at for at, block in enumerate(message.content) if block["type"] == "text" and sizes[at] > limit
     )
@@ -109,7 +127,7 @@ def replaced(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tupl
     """Positions of the blocks a preview stands for: the oversized; where a person's message must give way to newer
     ones (W8) though nothing in it is oversized, every text that a preview makes smaller."""
     large = oversized(message, shape, calls)
-    return large if large or message.kind is not Kind.SAY else _oversized_texts(message, 2 * SMALL)
+    return large if large or message.kind is not Kind.SAY else _oversized_texts(message, shape, 2 * SMALL)
 
 
 def _reads_run_file(block: Block, calls: Mapping[str, Block]) -> bool:
@@ -143,7 +161,7 @@ def _preview(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tupl
 
 def _previewed(block: Block, message: Message, at: int, shape: Shape) -> Block:
     whole = block_text(block)
-    size, lines = tokens.estimate(whole), whole.count("\n") + 1
+    size, lines = shape.length(whole), whole.count("\n") + 1
     head, tail = ends(whole, shape.head_lines, shape.tail_lines)
     path = f"@run/{file_name(message, at)}"
     gap = f"[… {size:,} tokens in {lines:,} lines: the whole text is in {path}; read_file pages through it …]"

@@ -13,13 +13,12 @@ from typing import Any
 from ..errors import InvalidWindow
 from ..events import Frame
 from ..messages import Block, Message, Role, canonical, sha256, texts_of
-from .forms import Shape, shown
+from .forms import RENDER, Shape, shown
 from .lines import Line
 from .repair import Mended, Tidied, joined, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
 
-RENDER = 1
 MARK = {"type": "ephemeral"}
 
 
@@ -65,7 +64,7 @@ def roomier(frame: Frame, max_tokens: int) -> Frame:
         system=texts_of(frame.system),
         tools=frame.tools,
         params=request,
-        shape=Shape.of(frame.params["shape"]),
+        shape=Shape.of(frame.params["shape"], frame.render),
     )
 
 
@@ -98,7 +97,7 @@ class Renderer:
     ) -> Rendered:
         """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
         one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
-        shape = Shape.of(frame.params["shape"])
+        shape = Shape.of(frame.params["shape"], frame.render)
         tidy = [laid.tidied for laid in self.laid(frame, entries, calls)]
         mended = joined(tidy, max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes)
         wrong = problems(mended.lines)
@@ -126,7 +125,7 @@ class Renderer:
         """Entries as they are sent. Those that were laid out last and still stand at the front are not looked up."""
         listed, (name, before, laid) = tuple(entries), self._last
         stays = name == frame.sha256 and len(before) <= len(listed) and all(map(is_, before, listed))
-        same, shape = len(before) * stays, Shape.of(frame.params["shape"])
+        same, shape = len(before) * stays, Shape.of(frame.params["shape"], frame.render)
         laid = [*laid[:same], *(self._lay(frame, entry, shape, calls) for entry in listed[same:])]
         self._last = (frame.sha256, listed, laid)
         return laid

@@ -8,6 +8,7 @@ from runs.engine import tokens
 from runs.engine.events import Form
 from runs.engine.messages import Author, Block, Kind, Message, Role, result_text, text
 from runs.engine.window.forms import (
+    RENDER,
     SMALL,
     Shape,
     clearable,
@@ -164,5 +165,20 @@ def test_few_very_long_lines_fill_neither_head_nor_tail() -> None:
 
 
 def test_the_shape_travels_in_a_frame_and_comes_back() -> None:
-    assert Shape.of(SHAPE.params()) == SHAPE
+    assert Shape.of(SHAPE.params(), RENDER) == SHAPE
     assert SMALL == 120
+
+
+def test_what_the_first_release_drew_is_drawn_with_its_own_sizes() -> None:
+    first, now = (Shape.of(SHAPE.params(), render) for render in (1, RENDER))
+    result = gave("t1", "pieces of amber and 1,609 words\n" * 80)
+    message = Message(
+        number=3, role=Role.USER, author=Author.TOOL, kind=Kind.RESULTS, turn=1, content=(result,)
+    )
+    told = [
+        result_text(shown(message, Form.CLEARED, shape, {})[0]).partition(" tokens")[0]
+        for shape in (first, now)
+    ]
+    assert told[0] != told[1]
+    assert told[0].endswith(f"{first.size(result):,}")
+    assert told[1].endswith(f"{tokens.of_block(result):,}")
