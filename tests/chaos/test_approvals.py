@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import wait_until
 
 from .conftest import Report
-from .house import AGENTDASH, House
+from .house import AGENTDASH, House, Scaled
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_what_was_shown_is_what_runs(either: House, report: Report, policy: str)
     problems = [
         f"{name}: {figure[name]!r}, not {value!r}" for name, value in wanted.items() if figure[name] != value
     ]
-    report("A20", figure, problems)
+    report(f"A20-{'scaled' if isinstance(either, Scaled) else 'embedded'}", figure, problems)
 
 
 def asks(house: House, slug: str) -> dict[str, Any]:
