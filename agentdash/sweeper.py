@@ -55,7 +55,7 @@ class Sweeper:
         waiting, now = lease.waiting_runs(), time.monotonic()
         before = {run: at for run, at in self.rung.items() if run in waiting}
         self.rung = {run: at for run, at in before.items() if now - at < self.again}
-        due = [run for run in waiting if run not in self.rung and run not in self.taken]
+        due = [run for run in waiting if not (run in self.rung or run in self.taken or watch.expects(run))]
         alone = [run_id for run_id in due if not self._ring(run_id, now) or run_id in before]
         if alone and not (self.last and lease.others_work(runner.owner())):
             for run_id in alone:

@@ -32,7 +32,7 @@ from runs.store.transitions import When, Where
 
 from . import applying, away, crash
 from .taking_up import lost_attempt, take_up
-from .waiting import give_back, seats
+from .waiting import come_back, give_back
 from .warm import warm
 from .watch import FENCED, LEAVING, owner, watch
 
@@ -52,7 +52,6 @@ def advance(run_id: int) -> bool:
             watch.poke(run_id)
             return False
         with watch.holding(run_id):
-            seats.take(first=bool(orders.pending(run_id)))
             again = _walk(claim)
         return again or bool(orders.due(run_id))  # an order may have come while the slice ended
     except away.TROUBLE as error:  # nothing was begun, or it was handed back; the sweeper looks again
@@ -91,12 +90,19 @@ def _fail(claim: Claim, error: BaseException) -> None:
 
 
 def _claim(run_id: int) -> Claim | None:
+    """When it is this run's turn to be worked on, unless somebody else works on it or is about to."""
     if watch.leaving or watch.holds(run_id):
         return None
-    claim = lease.claim(run_id, owner())
-    if claim is None and orders.due(run_id):
-        claim = lease.claim(run_id, owner(), any_state=True)
-    return claim
+    with watch.lined_up(run_id) as alone:
+        if not alone:
+            return None
+        come_back(first=bool(orders.pending(run_id)))
+        if watch.leaving:
+            return None
+        claim = lease.claim(run_id, owner())
+        if claim is None and orders.due(run_id):
+            claim = lease.claim(run_id, owner(), any_state=True)
+        return claim
 
 
 class Slice:
@@ -242,7 +248,7 @@ class Slice:
     def store(
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
     ) -> None:
-        seats.take(first=watch.called(self.claim.run_id))
+        come_back(first=watch.called(self.claim.run_id))
         quiet, self.quiet = self.quiet, []
         if any(isinstance(event, CallStarted) for event in events):
             watch.acting(self.claim.run_id, True)

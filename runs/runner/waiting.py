@@ -72,6 +72,13 @@ def give_back() -> None:
     seats.give()
 
 
+def come_back(*, first: bool = False) -> None:
+    """Wait for a seat, and hold nothing meanwhile: those who sit need the connections."""
+    if not seats.seated:
+        give_connection()
+        seats.take(first=first)
+
+
 def give_connection() -> None:
     """To the pool of a server's connections; one to a file stays open, it is in nobody's way."""
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
@@ -90,7 +97,7 @@ class Aside:
         try:
             yield from self._llm.answer(request, cancel)
         finally:
-            seats.take(first=bool(cancel.reason))
+            come_back(first=bool(cancel.reason))
 
     def count(self, request: Request) -> int | None:
         return self._llm.count(request)

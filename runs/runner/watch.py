@@ -37,6 +37,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._hands: dict[int, Cancel] = {}
+        self._lined_up: set[int] = set()
         self._acting: set[int] = set()
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -68,10 +69,26 @@ class Watch:
                 self._hands.pop(run_id, None)
                 self._acting.discard(run_id)
 
+    @contextmanager
+    def lined_up(self, run_id: int) -> Iterator[bool]:
+        """While a thread waits to claim the run. False: another one does, and will see whatever this one would."""
+        with self._lock:
+            alone = run_id not in self._lined_up
+            self._lined_up.add(run_id)
+        try:
+            yield alone
+        finally:
+            if alone:
+                self._lined_up.discard(run_id)
+
+    def expects(self, run_id: int) -> bool:
+        """Whether a thread here waits to claim it."""
+        return run_id in self._lined_up
+
     @property
     def held(self) -> int:
-        """How many runs are in hand."""
-        return len(self._hands)
+        """How many runs are in hand, or about to be."""
+        return len(self._hands) + len(self._lined_up)
 
     def holds(self, run_id: int) -> bool:
         return run_id in self._hands

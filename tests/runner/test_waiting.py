@@ -11,6 +11,7 @@ import pytest
 from runs.engine.ports import Cancel
 from runs.runner import waiting
 from runs.runner.waiting import Aside, Seats
+from runs.runner.watch import Watch
 from tests.conftest import wait_until
 
 
@@ -126,3 +127,28 @@ def test_an_llm_is_asked_without_a_seat_and_answers_to_somebody_seated(
     assert seats.seated
     assert (llm.capability, llm.count(None)) == ("known", 7)  # type: ignore[arg-type]
     seats.give()
+
+
+def test_who_waits_for_a_seat_holds_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else those who sit would wait for the connections of those who wait for their seats."""
+    seats, held = Seats(1), [True]
+    monkeypatch.setattr(waiting, "seats", seats)
+    monkeypatch.setattr(waiting, "give_connection", held.clear)
+    seats.take()
+    thread = threading.Thread(target=waiting.come_back)
+    thread.start()
+    wait_until(lambda: len(seats._then) == 1, what="the thread to queue")
+    assert held == []
+    seats.give()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_of_two_hints_for_a_run_that_lines_up_one_is_enough() -> None:
+    watching = Watch()
+    with watching.lined_up(7) as alone, watching.lined_up(7) as second, watching.lined_up(8) as other:
+        assert (alone, second, other, watching.held) == (True, False, True, 2)
+    assert not watching.expects(7)
+    with watching.lined_up(7) as alone:
+        assert alone
+        assert watching.expects(7)
