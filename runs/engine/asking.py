@@ -73,8 +73,8 @@ class Asking:
                 if answer.stop_reason != FULL or reduced:
                     return self.attempts, answer, sent
                 yield self._lost("the window was full before the answer ended", answer.usage)
-            except Cancelled:
-                yield self._lost(self.desk.cancel.reason, cancelled=True)
+            except Cancelled as error:
+                yield self._lost(self.desk.cancel.reason, self._paid(error), cancelled=True)
                 raise
             except PromptTooLong as error:
                 yield self._lost(str(error))
@@ -84,7 +84,7 @@ class Asking:
             except LlmTrouble as error:
                 if isinstance(error, AnswerTooLong):
                     self._partial = []
-                yield self._lost(str(error))
+                yield self._lost(str(error), self._paid(error))
                 wait, now = _wait(error, tries), self.desk.clock.now_ms()
                 troubled_ms = troubled_ms or now
                 if not error.retry or tries == TRIES or now - troubled_ms + wait * 1000 > LONGEST_S * 1000:
@@ -171,6 +171,12 @@ class Asking:
 
     def _llm(self, request: Request) -> Iterator[Event | Answer]:
         yield from self.desk.llm.answer(request, self.desk.cancel)
+
+    def _paid(self, error: LlmTrouble | Cancelled) -> Usage:
+        """What a broken answer cost, as far as its server had told; the valves count it too."""
+        usage: Usage = error.paid or Usage()
+        self.desk.spend(usage)
+        return usage
 
     def _lost(self, reason: str, usage: Usage | None = None, *, cancelled: bool = False) -> Event:
         """Nothing of the attempt is used; what it cost, where that is known, was counted when it was learned."""

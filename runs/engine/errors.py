@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class EngineError(Exception):
     """The run could not go on."""
@@ -26,6 +28,8 @@ class Cancelled(RunInterrupted):
     """The call was cancelled."""
 
     reason = "cancelled"
+    paid: Any = None
+    """As in LlmTrouble."""
 
 
 class Refused(RunInterrupted):
@@ -97,6 +101,9 @@ class LlmTrouble(EngineError):
 
     retry = True
     """Whether the same request may succeed later."""
+
+    paid: Any = None
+    """The Usage that the server had told before the answer broke off, None where it told none."""
 
     def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
         super().__init__(message)

@@ -102,7 +102,8 @@ class Claude:
         However the caller leaves (at the end, by an error, by closing the generator), the request is over.
         """
         items: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        future = asyncio.run_coroutine_threadsafe(self._stream(request, items), background.loop())
+        got = Accumulator(request.turn, self._max_bytes(request))
+        future = asyncio.run_coroutine_threadsafe(self._stream(request, got, items), background.loop())
 
         def stop() -> None:
             items.put(Cancelled(cancel.reason))
@@ -111,6 +112,9 @@ class Claude:
         forget = cancel.on_cancel(stop)
         try:
             yield from self._received(items, cancel)
+        except (LlmTrouble, Cancelled) as error:
+            error.paid = got.usage
+            raise
         finally:
             forget()
             future.cancel()
@@ -127,19 +131,18 @@ class Claude:
             if isinstance(item, Answer):
                 return
 
-    async def _stream(self, request: Request, items: queue.SimpleQueue[Item]) -> None:
+    async def _stream(self, request: Request, got: Accumulator, items: queue.SimpleQueue[Item]) -> None:
         try:
-            await self._exchange(request, items)
+            await self._exchange(request, got, items)
         except asyncio.CancelledError:
             items.put(Cancelled("cancelled"))
             raise
         except Exception as error:
             items.put(_ours(error))
 
-    async def _exchange(self, request: Request, items: queue.SimpleQueue[Item]) -> None:
+    async def _exchange(self, request: Request, got: Accumulator, items: queue.SimpleQueue[Item]) -> None:
         start = time.monotonic()
         first = 0.0
-        got = Accumulator(request.turn, self._max_bytes(request))
         async with asyncio.timeout(self._quiet_s + CONNECT_S) as patience:
             stream = await self._open(request)
             now = asyncio.get_running_loop().time
@@ -165,6 +168,7 @@ class Claude:
                 cut_call=got.cut_call,
                 cache_miss=got.cache_miss,
                 id=got.id,
+                raw=got.raw,
             )
         )
 
