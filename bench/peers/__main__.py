@@ -111,11 +111,7 @@ def _together(desk: Office, rows: Sequence[Row]) -> list[Told]:
 
 def _told(row: Row, desk: Office) -> Told:
     told = jobs.done(row, desk)
-    print(
-        f"… {row.who} {row.fault} {row.turns}x{row.width} {row.context}: {told['state']}",
-        file=sys.stderr,
-        flush=True,
-    )
+    print("… " + " | ".join(table.cells(told)), file=sys.stderr, flush=True)
     return told
 
 

@@ -27,10 +27,10 @@ def lines(rows: Sequence[Told]) -> Iterator[str]:
     yield "| " + " | ".join(HEAD) + " |"
     yield "|---" * len(HEAD) + "|"
     for row in rows:
-        yield "| " + " | ".join(_cells(row, ours)) + " |"
+        yield "| " + " | ".join(cells(row, ours)) + " |"
 
 
-def _cells(row: Told, ours: Told | None) -> Iterator[str]:
+def cells(row: Told, ours: Told | None = None) -> Iterator[str]:
     yield ", ".join([NAMES[row["who"]], *_job(row)])
     yield f"{row['turn']}" if row["state"] == "done" else f"{row['turn']} (died)"
     yield _times(row, ours, "cpu_ms", 1)
