@@ -9,6 +9,7 @@ from runs.engine import events as ev
 from runs.engine import tokens
 from runs.engine.messages import Author, Counted, Kind, Message, Role, sha256, text
 from runs.engine.window.head import head
+from runs.engine.window.versions import steady
 from runs.store import archive, lease
 from tests import story
 from tests.ground import Ground, cost_of, result_of
@@ -202,7 +203,12 @@ class Building(Ground):
         self.version += 1
         base = max([self.window.upto, *(message.number for message in added)])
         after = ev.Version(
-            number=self.version, parent=before.number, edit=self.edits, base=base, items=tuple(items)
+            number=self.version,
+            parent=before.number,
+            edit=self.edits,
+            base=base,
+            items=tuple(items),
+            steady=steady(items, before),
         )
         tokens_before = self._read().tokens
         self.window.adopt(after, added)

@@ -19,7 +19,15 @@ from .text import first_words, inline
 ANSWERS = ("turn.answered",)
 MESSAGES = ("run.created", "person.said", "notice.given")
 EDITS = ("window.edited", "compaction.started", "compaction.failed")
-OTHERS = ("turn.lost", "llm.retry", "message.repaired", "valve.reached", "spin.seen", "spiral.seen", "run.state")
+OTHERS = (
+    "turn.lost",
+    "llm.retry",
+    "message.repaired",
+    "valve.reached",
+    "spin.seen",
+    "spiral.seen",
+    "run.state",
+)
 KINDS = (*ANSWERS, *MESSAGES, *EDITS, *OTHERS)
 
 TURNS = 50

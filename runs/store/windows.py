@@ -9,6 +9,7 @@ from runs import models
 from runs.engine.events import Episode, Form, Frame, Item, Version
 from runs.engine.messages import Author, Counted, Kind, Message, Role
 from runs.engine.window.hands import Past, came_after
+from runs.engine.window.versions import steady
 
 from . import blobs, sql
 
@@ -36,7 +37,7 @@ def load(
 ) -> tuple[Version, tuple[Message, ...]]:
     """The window of (version, upto): the version, and every message it names or that came after, by number.
 
-    Without arguments the newest. Four queries, whatever the length of the run.
+    Without arguments the newest. Five queries, whatever the length of the run.
     """
     found = one_version(run.pk, run.version if version is None else version)
     named = {item.message for item in found.items if item.message <= found.base}
@@ -81,7 +82,14 @@ def standing_episode(run_id: int, messages: Iterable[Message]) -> Episode | None
 
 
 def one_version(run_id: int, number: int) -> Version:
-    row = models.Version.objects.get(run_id=run_id, number=number)
+    """A version, and what of it already stood in its parent's window."""
+    rows = models.Version.objects.filter(run_id=run_id)
+    found = _version(rows.get(number=number))
+    parent = rows.filter(number=found.parent).first() if found.parent else None
+    return replace(found, steady=steady(found.items, _version(parent))) if parent else found
+
+
+def _version(row: models.Version) -> Version:
     items = tuple(
         Item(message=message, form=Form(form), pinned=pinned) for message, form, pinned in row.items
     )

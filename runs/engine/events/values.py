@@ -106,6 +106,8 @@ class Version:
     edit: int
     base: int
     items: tuple[Item, ...]
+    steady: int = field(default=0, compare=False)
+    """How many of the first items stand as they did in the parent's window: follows from the two item lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from ..window.forms import Shape, offloaded_files
 from ..window.gauge import MOST_RATIO, Gauge, Measured, Reading
 from ..window.head import PERSONS_SHARE, crowding, head, kept_first
 from ..window.render import Renderer
-from ..window.versions import Entry, Window, entries
+from ..window.versions import Entry, Window, entries, steady
 from .words import Words
 
 
@@ -160,7 +160,12 @@ class Desk:
         before, number = self.window.version, self.numbers.version
         base = max([self.window.upto, *(message.number for message in added)])
         after = Version(
-            number=number, parent=before.number, edit=self.numbers.edit, base=base, items=tuple(items)
+            number=number,
+            parent=before.number,
+            edit=self.numbers.edit,
+            base=base,
+            items=tuple(items),
+            steady=steady(items, before),
         )
         now, shown = self.read(), self._as_of(after, added)
         then = self.gauge.read(after.number, base, self.with_blocks(shown), self._measured(after, shown))

@@ -17,7 +17,7 @@ from .repair import MOST_PICTURE_BYTES, MOST_PICTURES
 RENDER = 2
 """Of this code and render's. A change that alters bytes gets a new number; what drew the old ones stays.
 
-1: sizes by the estimates of the first release.
+1: sizes by the estimates of the first release, and two cache marks that slide. 2: a third where edits begin (marks).
 """
 
 SMALL = 120

@@ -1,6 +1,6 @@
 """From a window to the bytes of a request: a pure function of (frame, version, upto), so a past turn is rebuilt.
 
-RENDER numbers this code. A change that alters bytes gets a new number, and the old renderer stays.
+Frames know the number of the code that draws them (forms.RENDER); what drew the old ones stays.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from typing import Any
 
 from ..errors import InvalidWindow
 from ..events import Frame
-from ..messages import Block, Message, Role, canonical, sha256, texts_of
+from ..messages import Block, Message, canonical, sha256, texts_of
 from .forms import RENDER, Shape, shown
 from .lines import Line
+from .marks import MARK, marked, tails, with_seams
 from .repair import Mended, Tidied, joined, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
-
-MARK = {"type": "ephemeral"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +97,18 @@ class Renderer:
         """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
         one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
         shape = Shape.of(frame.params["shape"], frame.render)
-        tidy = [laid.tidied for laid in self.laid(frame, entries, calls)]
-        mended = joined(tidy, max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes)
+        listed = list(entries)
+        laid = self.laid(frame, listed, calls)
+        mended = joined(
+            [one.tidied for one in laid], max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes
+        )
         wrong = problems(mended.lines)
         if wrong:
             raise InvalidWindow(
                 f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run."
             )
-        lines = self._marked(mended, aside)
+        blocks = [(entry, one.tidied.line.blocks) for entry, one in zip(listed, laid, strict=True)]
+        lines = self._marked(frame, mended, blocks, aside)
         marks = sum("cache_control" in tool for tool in frame.tools) + bool(frame.system)
         marks += sum(line.marks for line in lines)
         if marks > MOST_MARKS:
@@ -147,15 +150,15 @@ class Renderer:
             known = self._known[key] = Laid(message=entry.message, blocks=blocks, tidied=tidy)
         return known
 
-    def _marked(self, mended: Mended, aside: str) -> list[Line]:
-        """Two sliding marks, the tail and the tail before it: with one, a turn of over 20 blocks reads nothing."""
-        lines = list(mended.lines)
-        users = [at for at, line in enumerate(lines) if line.role is Role.USER]
-        for at in users[-2:-1] if aside else users[-2:]:
-            *before, last = lines[at].blocks
-            lines[at] = replace(lines[at], blocks=(*before, {**last, "cache_control": MARK}))
-        if aside:
-            lines[-1] = replace(lines[-1], blocks=(*lines[-1].blocks, {"type": "text", "text": aside}))
+    def _marked(
+        self, frame: Frame, mended: Mended, shown: Sequence[tuple[Entry, Sequence[Block]]], aside: str
+    ) -> list[Line]:
+        """The lines with their cache marks; a question on the side reads what was written, and writes nothing new."""
+        if not aside:
+            slides = frame.render == 1
+            return marked(mended.lines, tails(mended.lines)) if slides else with_seams(mended.lines, shown)
+        lines = marked(mended.lines, tails(mended.lines)[:-1])
+        lines[-1] = replace(lines[-1], blocks=(*lines[-1].blocks, {"type": "text", "text": aside}))
         return lines
 
     def _body(self, frame: Frame, lines: Sequence[Line], purpose: str, max_tokens: int) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count, takewhile
 
 from ..events import Form, Item, Version
 from ..messages import Block, Message, calls_of
@@ -16,6 +17,9 @@ class Entry:
     message: Message
     form: Form = Form.FULL
     pinned: bool = False
+    seam: bool = False
+    """The last that stood so before the edit, too, while nothing has been answered since: up to here the cache may
+    know the window."""
 
     @property
     def item(self) -> Item:
@@ -24,11 +28,24 @@ class Entry:
 
 def entries(version: Version, messages: Mapping[int, Message], upto: int) -> tuple[Entry, ...]:
     """The window of (version, upto): a pure function, for the present and for any past turn."""
+    seam = version.steady - 1 if upto == version.base else -1
     listed = (
-        Entry(message=messages[item.message], form=item.form, pinned=item.pinned) for item in version.items
+        Entry(message=messages[item.message], form=item.form, pinned=item.pinned, seam=at == seam)
+        for at, item in enumerate(version.items)
     )
     later = (Entry(message=messages[number]) for number in range(version.base + 1, upto + 1))
     return (*listed, *later)
+
+
+def steady(items: Sequence[Item], parent: Version) -> int:
+    """How many of these first items stand as they did in the parent's window, in which later messages followed."""
+    before = chain(parent.items, (Item(message=number) for number in count(parent.base + 1)))
+    pairs = zip(items, before, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: _look_alike(*pair), pairs))
+
+
+def _look_alike(one: Item, other: Item) -> bool:
+    return (one.message, one.form) == (other.message, other.form)
 
 
 class Window:
@@ -50,9 +67,11 @@ class Window:
         return self._entries
 
     def append(self, message: Message) -> None:
+        fresh = self.upto == self.version.base
         self.messages[message.number] = message
         self.upto = message.number
-        self._entries = (*self._entries, Entry(message=message))
+        grown = (*self._entries, Entry(message=message))
+        self._entries = entries(self.version, self.messages, self.upto) if fresh else grown
         self._calls |= {call["id"]: call for call in calls_of(message.content)}
 
     def adopt(self, version: Version, added: Iterable[Message] = ()) -> None:

@@ -11,6 +11,7 @@ from runs.engine.errors import InvalidWindow
 from runs.engine.events import Frame
 from runs.engine.messages import canonical, sha256, text
 from runs.engine.middleware.base import Asked
+from runs.engine.window import lines as lines_
 from runs.engine.window import render
 from runs.engine.window.render import Renderer, frame_of, model_view
 from tests.cases.ground import Ground
@@ -57,11 +58,11 @@ def test_the_request_names_llm_run_and_turn_and_is_streamed() -> None:
     assert Renderer("r-case0").slug == "r-case0"
 
 
-def test_two_marks_slide_the_tail_and_the_tail_before_it() -> None:
+def test_two_marks_slide_the_tail_and_the_tail_before_it_and_one_stands_where_edits_begin() -> None:
     """Trap 4: with one mark, a turn of more than 20 blocks reads nothing from the cache."""
     ground = laid(talk(3, calls=25))
     _, body = sent(ground)
-    assert marked(body["messages"]) == [(4, 24), (6, 24)]
+    assert marked(body["messages"]) == [(0, 0), (4, 24), (6, 24)]
     assert "cache_control" in body["system"][-1]
 
 
@@ -84,7 +85,7 @@ def test_a_question_about_the_window_adds_a_block_and_no_mark() -> None:
     _, plain = sent(ground)
     _, aside = sent(ground, aside="Summarise.", max_tokens=300)
     assert aside["messages"][-1]["content"][-1] == {"type": "text", "text": "Summarise."}
-    assert marked(aside["messages"]) == marked(plain["messages"])[:1]
+    assert marked(aside["messages"]) == marked(plain["messages"])[1:2]
     assert aside["metadata"]["user_id"].endswith(":summary")
     assert aside["max_tokens"] == 300
     assert aside["tools"] == plain["tools"]
@@ -126,7 +127,8 @@ def test_old_messages_are_not_dumped_again(monkeypatch: pytest.MonkeyPatch) -> N
     ground = laid(talk(40))
     sent(ground)
     dumped: list[object] = []
-    monkeypatch.setattr(render, "canonical", lambda value: dumped.append(value) or canonical(value))
+    for module in (render, lines_):
+        monkeypatch.setattr(module, "canonical", lambda value: dumped.append(value) or canonical(value))
     sent(ground)
     assert len(dumped) < 12
 
@@ -152,9 +154,9 @@ def framed(ground: Ground, tools: list[dict[str, Any]]) -> Frame:
 def test_more_than_four_cache_marks_are_refused() -> None:
     ground = laid(talk(3))
     tool = {"name": "t", "input_schema": {"type": "object"}}
-    ground.desk.frame = framed(ground, [{**tool, **MARK}])
+    ground.desk.frame = framed(ground, [tool])
     sent(ground)
-    ground.desk.frame = framed(ground, [{**tool, **MARK}, {**tool, "name": "u", **MARK}])
+    ground.desk.frame = framed(ground, [{**tool, **MARK}])
     with pytest.raises(InvalidWindow, match="5 cache marks"):
         sent(ground)
 
