@@ -11,7 +11,18 @@ from .. import tokens
 from ..errors import BadRequest, LlmTrouble
 from ..events import Usage
 from ..language import language_of
-from ..messages import Kind, Message, calls_of, canonical, clean, result_text, results_of, sha256, texts_of
+from ..messages import (
+    Block,
+    Kind,
+    Message,
+    calls_of,
+    canonical,
+    clean,
+    result_text,
+    results_of,
+    sha256,
+    texts_of,
+)
 from ..policy.model import smaller
 from ..ports import Answer, Request
 from ..window.head import notes_text
@@ -100,7 +111,7 @@ def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
     episode = min(smaller(desk.policy.episode.tokens, desk.policy.episode.share, desk.limit), context // 6)
     room = int((0.9 * context - answer - episode - _size(desk, prompt)) / max(1.0, desk.gauge.ratio))
     so_far = Summary()
-    for part in _parts([_flat(entry.message) for entry in span], max(room, context // 8)):
+    for part in _parts(_flat(desk, span), max(room, context // 8)):
         known = f"Summary so far:\n{so_far.text}\n\n" if so_far.text else ""
         body = f"{known}Transcript:\n{part}\n\n{prompt}"
         told = _ask(desk, _plain_request(desk, body))
@@ -134,14 +145,19 @@ def _parts(lines: Sequence[str], budget: int) -> list[str]:
     return [*parts, "\n".join(current)]
 
 
-def _flat(message: Message) -> str:
-    said = texts_of(message.content)
+def _flat(desk: Desk, span: Sequence[Entry]) -> list[str]:
+    """Each entry as it stands in the window: what is cleared there is not paid for once more."""
+    return [_told(entry.message, blocks) for entry, blocks in desk.with_blocks(span)]
+
+
+def _told(message: Message, blocks: Sequence[Block]) -> str:
+    said = texts_of(blocks)
     lines = [
         f"[{message.author.value}, turn {message.turn}] {_short(said) if message.is_persons else said}".rstrip()
     ]
-    for call in calls_of(message.content):
+    for call in calls_of(blocks):
         lines.append(f"  call {call['name']} {canonical(call['input']).decode()[:RESULT_CHARACTERS]}")
-    for block in results_of(message.content):
+    for block in results_of(blocks):
         lines.append(f"  result{' (error)' if block.get('is_error') else ''}: {_short(result_text(block))}")
     return "\n".join(lines)
 
