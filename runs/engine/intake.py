@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from . import tokens
 from .events import PlannedCall, Usage
-from .messages import UNREADABLE, Author, Block, Counted, Kind, Message, Role, calls_of, clean
+from .messages import UNREADABLE, Author, Block, Counted, Kind, Message, Role, as_it_came, calls_of, clean
 from .middleware.base import Desk
 from .ports import Answer, Capability
 from .tools import Toolbox, may_run
@@ -130,6 +130,11 @@ def _without_last_thoughts(content: Sequence[Block]) -> tuple[Block, ...]:
     while kept and kept[-1]["type"] in ("thinking", "redacted_thinking"):
         kept.pop()
     return tuple(kept)
+
+
+def original(answer: Answer, kept: tuple[Block, ...]) -> str:
+    """The whole answer as it came, in JSON, where not all of it is kept as it is; '' where the message says it all."""
+    return answer.raw or ("" if kept == answer.content else as_it_came(answer.content))
 
 
 def is_cut(answer: Answer) -> bool:

@@ -131,6 +131,7 @@ class Agent:
             ms=answer.ms,
             cost=cost,
             cache_miss=self.asking.cache_miss,
+            raw=intake.original(answer, taken.content),
         )
         self._append(message)
         self.asking.answered()

@@ -102,6 +102,14 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def as_it_came(content: Sequence[Block]) -> str:
+    """Blocks before anything was done to them, as JSON in ASCII: what no database takes is escaped, and stays."""
+    try:
+        return json.dumps(list(content), sort_keys=True, separators=(",", ":"))
+    except (RecursionError, TypeError):  # too deep, or keys of several kinds: what is kept of it stands in the message
+        return ""
+
+
 def clean(value: Any, depth: int = 0) -> Any:
     """The gate for everything that comes from outside: NUL, lone surrogates, NaN and bottomless nesting.
 

@@ -78,7 +78,8 @@ class Capability:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What came back, only ever whole: the stream ended with message_stop. `cut_call`: a tool call that max_tokens
-    cut off in its middle was left out. `cache_miss`: why the cache missed, where the provider says so."""
+    cut off in its middle was left out. `cache_miss`: why the cache missed, where the provider says so. `raw`: the
+    content as it came, in JSON, where it had to be cleaned."""
 
     content: tuple[Block, ...]
     stop_reason: str
@@ -88,6 +89,7 @@ class Answer:
     cut_call: bool = False
     cache_miss: str = ""
     id: str = ""
+    raw: str = ""
 
 
 class Llm(Protocol):

@@ -105,11 +105,15 @@ class Batch:
             *(message.turn, message.tokens, message.counted.value, message.by, sql.stamp(self.at)),
         )
 
-    def result(self, block: Block) -> str:
-        """Store a tool's result; its message will refer to it."""
-        blob = blobs.of_value(block)
+    def value(self, value: object) -> str:
+        """The hash of a value that is stored with this."""
+        blob = blobs.of_value(value)
         self.blobs[blob.sha256] = blob
         return blob.sha256
+
+    def result(self, block: Block) -> str:
+        """Store a tool's result; its message will refer to it."""
+        return self.value(block)
 
     def window(self, version: Version) -> None:
         items = [[item.message, item.form.value, item.pinned] for item in version.items]

@@ -59,6 +59,8 @@ def _(event: events.TurnAnswered, batch: Batch) -> None:
     sets: Sets = {"status": "answered", "stop_reason": event.stop_reason, "usage": usage, "cost": event.cost}
     sets |= {"first_token_ms": event.first_token_ms, "ms": event.ms}
     _turn(batch, event.turn, sets | {"cache_miss": event.cache_miss}, ("open",), attempt=event.attempt)
+    if event.raw:
+        batch.value(event.raw)
     batch.line(event.kind, event.data(), event.turn)
     for call in event.calls:
         batch.put(

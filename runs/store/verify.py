@@ -99,6 +99,15 @@ def _results(run: models.Run) -> Iterator[Bad]:
             yield Bad(seq=_seq_of(run, row.turn), why=f"the result of call {row.tool_use_id}: {why}")
 
 
+def _answers(run: models.Run) -> Iterator[Bad]:
+    """Answers as they came, where what is kept of them is not the same."""
+    for event in models.Event.objects.filter(run=run, kind="turn.answered", data__has_key="raw").order_by(
+        "seq"
+    ):
+        if why := blobs.damage(event.data["raw"]):
+            yield Bad(seq=event.seq, why=f"the answer as it came: {why}")
+
+
 def _frames(run: models.Run) -> Iterator[Bad]:
     turns = models.Turn.objects.filter(run=run).order_by("id").values_list("frame_id", "number")
     first_seen = dict(reversed(turns))
@@ -135,6 +144,7 @@ CHECKS: tuple[Callable[[models.Run], Iterator[Bad]], ...] = (
     _told,
     _bodies,
     _results,
+    _answers,
     _frames,
     _requests,
 )

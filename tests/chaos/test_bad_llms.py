@@ -21,8 +21,8 @@ from runs.engine.llm.rehearsal.personality import ANSWER, WIRE
 from runs.engine.llm.rehearsal.scripts import hello
 from runs.engine.messages import canonical, clean, sha256
 from runs.engine.policy import preset
-from runs.models import Call, Message, Run, Turn
-from runs.store import requests, windows
+from runs.models import Call, Event, Message, Run, Turn
+from runs.store import blobs, requests, windows
 from runs.store.verify import verify
 from tests.builders import a_person
 from tests.engine.llm.asking import llm
@@ -161,6 +161,10 @@ def test_nasty_text_of_an_llm_is_archived_sent_back_and_the_same_for_ever(report
     problems += (
         [] if canonical(clean(NASTY)) in requests.body(run, 2) else ["it was not sent back as it stands"]
     )
+    answered = Event.objects.get(run=run, kind="turn.answered", turn=1)
+    came = json.loads(blobs.read([answered.data["raw"]])[answered.data["raw"]])
+    pairs_joined = json.loads(json.dumps(NASTY))  # what stands for one character in JSON is one
+    problems += [] if came[-2]["text"] == pairs_joined else ["what came is not kept as it came"]
     for turn in Turn.objects.filter(run=run):
         same = sha256(requests.body(run, turn.number)) == turn.request_sha256
         problems += [] if same else [f"the request of turn {turn.number} is not rebuilt"]

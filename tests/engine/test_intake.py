@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from runs.engine.events import Effect, Usage
-from runs.engine.intake import is_cut, message, sent_back, take
+from runs.engine.intake import is_cut, message, original, sent_back, take
 from runs.engine.messages import UNREADABLE, Block, Counted, text
 from runs.engine.ports import Answer, Capability
 from runs.engine.tools import Toolbox, standard
@@ -123,6 +126,14 @@ def test_what_no_database_takes_is_made_visible() -> None:
 def test_an_unknown_tool_is_planned_and_will_only_be_told_so() -> None:
     plan = take(answer(use("a", "levitate")), BOX, (), 1, "r").calls
     assert plan[0].effect is Effect.PURE
+
+
+def test_what_is_not_kept_as_it_came_is_kept_beside_it() -> None:
+    whole = answer("I look", use("a"))
+    assert original(whole, whole.content) == ""
+    cut = answer("I look", use("a"), stop="max_tokens")
+    assert json.loads(original(cut, take(cut, BOX, (), 1, "r").content)) == list(cut.content)
+    assert original(replace(whole, raw="as it came"), whole.content) == "as it came"
 
 
 def test_which_answers_are_cut() -> None:

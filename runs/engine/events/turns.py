@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..messages import Block, Message
+from ..messages import Block, Message, canonical, sha256
 from .base import Event
 from .values import CallStatus, Effect, Frame, Parts, Usage
 
@@ -65,12 +65,15 @@ class TurnAnswered(Event):
     ms: int = 0
     cost: int = 0
     cache_miss: str = ""
+    raw: str = ""
+    """The answer's content as it came, where the message is not the same; stored as a blob of its own."""
 
     def data(self) -> dict[str, Any]:
         usage = {"input": self.usage.input, "output": self.usage.output}
         usage |= {"cache_read": self.usage.cache_read, "cache_write": self.usage.cache_write}
         usage |= {"cache_write_1h": self.usage.cache_write_1h, "thinking": self.usage.thinking}
-        return {"stop_reason": self.stop_reason, "usage": usage, "message": self.message.number}
+        data = {"stop_reason": self.stop_reason, "usage": usage, "message": self.message.number}
+        return data | ({"raw": sha256(canonical(self.raw))} if self.raw else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 from ..caching import told
 from ..errors import AnswerTooLong, StreamCut
 from ..events import Delta, Usage
-from ..messages import UNREADABLE, Block, clean
+from ..messages import UNREADABLE, Block, as_it_came, clean
 from . import trouble
 
 _UNFINISHED_MAY_BE = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
@@ -59,7 +59,7 @@ class Accumulator:
         self.done = False
         self.usage = Usage()
         self.stop_reason = ""
-        self.cache_miss = self.id = ""
+        self.cache_miss = self.id = self.raw = ""
         self._turn = turn
         self._room, self._sealed_room = max_bytes, max_bytes * _SEALED_FACTOR
         self._size, self._hash = 0, hashlib.sha256()
@@ -93,7 +93,9 @@ class Accumulator:
         if not self.done:
             raise StreamCut("The answer's stream ended before the answer did.")
         whole = [block for index, block in enumerate(self._blocks) if index != self._unfinished]
-        return tuple(clean(block) for block in whole)
+        cleaned = tuple(clean(block) for block in whole)
+        self.raw = "" if list(cleaned) == whole else as_it_came(whole)
+        return cleaned
 
     @property
     def cut_call(self) -> bool:
