@@ -67,6 +67,9 @@ class Chain:
         self.seconds: list[float] = []
         self.bindings = Bindings()
         self.turns = 0
+        self.spoken = 0
+        self.was: dict[int, tuple[bytes, int, frozenset[int]]] = {}
+        """Before an edit: what would be sent, how much had been said, the pins."""
         self._keep()
         self.bindings.take(ground.request())
 
@@ -77,6 +80,7 @@ class Chain:
     def act(self, act: Act) -> None:
         desk, seen, held = self.ground.desk, len(self.ground.events), self.ground.desk.window.entries
         shown = {entry.message.number: self._sent(entry) for entry in held if entry.form is Form.FULL}
+        was = (canonical(self.ground.request()["messages"]), self.spoken, frozenset(self.pins))
         began = time.perf_counter()
         try:
             self._do(act)
@@ -88,6 +92,9 @@ class Chain:
             self.versions[edit.after.number], self.kinds[edit.number] = edit.after, edit.kind
             smaller = edit.tokens_after < edit.tokens_before
             holds(smaller or edit.kind in LARGER, f"W9: {edit.kind} made the window no smaller")
+            if edit.undoes:
+                self._comes_back(edit.undoes)
+            self.was[edit.number] = was
         if act["what"] == "compact" and act.get("reply") in FAILING and act.get("method") != "clear":
             holds(desk.window.entries == held, "W10: a failed summary changed the window")
         for entry in desk.window:
@@ -96,6 +103,12 @@ class Chain:
                 holds(self._sent(entry) == shown[number], f"message {number} is not as it was")
         self._keep()
         self.look()
+
+    def _comes_back(self, edit: int) -> None:
+        """Where nothing was said and no pin was set since, an undo gives what was sent before, to the byte."""
+        sent, spoken, pins = self.was[edit]
+        if (spoken, pins) == (self.spoken, frozenset(self.pins)):
+            holds(canonical(self.ground.request()["messages"]) == sent, "an undo gives another window")
 
     def _do(self, act: Act) -> None:
         desk, what = self.ground.desk, act["what"]
@@ -112,6 +125,7 @@ class Chain:
             case "say":
                 self.ground.append(Role.USER, Author.PERSON, Kind.SAY, [text(act["text"])])
                 self.persons.append(act["text"])
+                self.spoken += 1
             case "mark":
                 desk.turn += 1
                 for name in ("offload", "clear_thinking", "clear_results", "compact"):
@@ -140,6 +154,7 @@ class Chain:
         sent = self.ground.request()
         desk.turn += 1
         self.turns += 1
+        self.spoken += 1
         for message in messages:
             blocks = [_of_turn(block, self.turns) for block in blocks_of(message)]
             spoken = message["role"] == "assistant"

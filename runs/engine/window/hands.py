@@ -86,9 +86,8 @@ def undone(
 
 
 def _held(entry: Entry, pins: Mapping[int, Entry]) -> Item:
-    """As it stood then, but for what is pinned now."""
-    now = pins.get(entry.message.number)
-    return now.item if now else replace(entry.item, pinned=False)
+    """As it stood then; what is pinned now stands word for word."""
+    return _pin(entry) if entry.message.number in pins else replace(entry.item, pinned=False)
 
 
 def added_by(after: Version, kind: str, messages: Mapping[int, Message]) -> set[int]:
