@@ -28,6 +28,7 @@ from tests.builders import a_person
 from tests.engine.llm.asking import llm
 from tests.engine.llm.playing import Remembering, agent_over, walked
 from tests.runner.conftest import walked as to_its_end
+from tests.store.test_verify import damaged
 
 from .conftest import Report
 from .house import ROOT, size
@@ -35,6 +36,7 @@ from .servers import Postgres, Redis
 
 DONE, ASKS, WAITS, SPINS = ("done", ""), ("waiting", "person"), ("waiting", "llm"), ("paused", "spin")
 ALWAYS = 999
+FORGET = "DELETE FROM runs_blob WHERE sha256 = %s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +167,8 @@ def test_nasty_text_of_an_llm_is_archived_sent_back_and_the_same_for_ever(report
     came = json.loads(blobs.read([answered.data["raw"]])[answered.data["raw"]])
     pairs_joined = json.loads(json.dumps(NASTY))  # what stands for one character in JSON is one
     problems += [] if came[-2]["text"] == pairs_joined else ["what came is not kept as it came"]
+    gone = damaged(run, lambda cursor: cursor.execute(FORGET, [answered.data["raw"]]))
+    problems += [] if not gone.ok and gone.first_bad.seq == answered.seq else [f"what came is gone: {gone}"]
     for turn in Turn.objects.filter(run=run):
         same = sha256(requests.body(run, turn.number)) == turn.request_sha256
         problems += [] if same else [f"the request of turn {turn.number} is not rebuilt"]
