@@ -21,7 +21,7 @@ from runs.store.lease import Claim, Fenced
 
 from .applying import WORKING
 
-PATIENCE_S, PAUSE_S = 40.0, 0.5
+PATIENCE_S, PAUSE_S = 20.0, 0.5
 TROUBLE = (OperationalError, InterfaceError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
@@ -46,8 +46,10 @@ def is_trouble(error: BaseException) -> bool:
     return is_full(error) or isinstance(error, TROUBLE)
 
 
-def hand_back(claim: Claim, error: BaseException, since: float, ended: threading.Event) -> None:
-    """Wait until the database answers, and let go of the run. `since`: when it last did (time.monotonic)."""
+def hand_back(claim: Claim, error: BaseException, ended: threading.Event) -> None:
+    """Wait until the database answers, and let go of the run. Patience counts from now: before, the run may have waited
+    long for its llm, and nobody knows how the database did."""
+    since = time.monotonic()
     log.warning("%s: the database failed, and the run waits for it: %s", claim.slug, error)
     if is_full(error):
         reserve.give()

@@ -63,18 +63,16 @@ def advance(run_id: int) -> bool:
 
 def _walk(claim: Claim) -> bool:
     """The slice, whatever becomes of it; the run is let go of at its end."""
-    walked, began = None, time.monotonic()
     try:
         reserve.keep()
-        walked = Slice(claim)
-        again = walked.walk()
+        again = Slice(claim).walk()
     except Fenced as fenced:
         log.warning("%s", fenced)
         return False
     except (Exception, SystemExit) as error:
         if away.is_trouble(error):
             give_back()
-            away.hand_back(claim, error, walked.heard if walked else began, watch.gone)
+            away.hand_back(claim, error, watch.gone)
             return False
         # our own mistake: it must not repeat for ever, and a person must see it
         log.exception("%s: the slice failed", claim.slug)
@@ -116,7 +114,6 @@ class Slice:
         self.state, self.reason = run.state, run.reason
         self.turns = 0
         self.until = time.monotonic() + SECONDS
-        self.heard = time.monotonic()
         self.quiet: list[Event] = []
         self.agent: Agent
 
@@ -260,7 +257,6 @@ class Slice:
                 if isinstance(event, CallEnded):
                     late.keep(self.claim, event)
             raise
-        self.heard = time.monotonic()
         if state:
             self.state, self.reason = state.state, state.reason
         bell.ring(self.claim.run_id, seq)
