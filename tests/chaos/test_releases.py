@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from runs import runner, tasks
+from runs import tasks
 from runs.engine.llm.rehearsal import scripts
 from runs.models import Event, Run
 from runs.store import triggers
@@ -93,7 +93,7 @@ def missing_triggers() -> list[str]:
 def walk(run: Run) -> None:
     """To where the run needs somebody. One that its old owner left in the middle is taken up."""
     for _ in range(20):
-        runner.advance(run.pk)
+        tasks.advance.apply((run.pk,), throw=True)
         run.refresh_from_db()
         if run.state not in ("ready", "running"):
             return
@@ -110,22 +110,34 @@ def test_an_old_worker_and_a_new_one_finish_the_same_runs(
 ) -> None:
     """The old release makes the database; this one migrates it while a worker of the old one is at work."""
     turns, count = size(30, 120), size(4, 10)
-    old = {"PYTHONPATH": str(laid_out(FIRST, tmp_path / "old")), "PYTHONSAFEPATH": "1"}
+    new, old = (
+        dict(scaled.extra),
+        {"PYTHONPATH": str(laid_out(FIRST, tmp_path / "old")), "PYTHONSAFEPATH": "1"},
+    )
     scaled.extra |= old
     scaled.begin()
     workers = {"old": scaled.worker(8)}
     slugs = begin(scaled, turns, count)
-    wait_until(lambda: scaled.one("SELECT max(turn_no) FROM runs_run") > 3, 60, "the old worker to work")
-    scaled.extra = {name: value for name, value in scaled.extra.items() if name not in old}
+    scaled.extra = {**new, "DATABASE_URL": scaled.database}
     scaled.migrate()
     workers["new"] = scaled.worker(8)
+    scaled.extra |= old
     slugs += begin(scaled, turns, count)
+    scaled.extra = {**new, "DATABASE_URL": scaled.database}
     wait_until(lambda: not at_work(scaled), 120 + 2 * turns * count, "the runs to end")
-    verdicts = [scaled.ask("verify", slug) for slug in slugs]
     claims = {name: scaled.one(CLAIMS, f"%:{worker.pid}:%") for name, worker in workers.items()}
-    problems = [*unfinished(scaled, turns), *(str(one) for one in verdicts if not one["ok"])]
+    problems = [*unfinished(scaled, turns), *untrue(scaled, slugs)]
     problems += [f"the {name} worker had no run" for name, claimed in claims.items() if not claimed]
     report("A14-workers", {"old": FIRST, "runs": len(slugs), "turns": turns, "claims": claims}, problems)
+    since = begin(scaled, turns, count)
+    wait_until(lambda: not at_work(scaled), 120 + 2 * turns * count, "the new release's runs to end")
+    problems = [*unfinished(scaled, turns), *untrue(scaled, since)]
+    report("A14-begun-since", {"runs": count, "turns": turns, "ended_otherwise": len(problems)}, problems)
+
+
+def untrue(house: Scaled, slugs: list[str]) -> list[str]:
+    verdicts = (house.ask("verify", slug) for slug in slugs)
+    return [str(verdict) for verdict in verdicts if not verdict["ok"]]
 
 
 def laid_out(commit: str, folder: Path) -> Path:
