@@ -20,9 +20,7 @@ LINE = 200
 _KEYED = re.compile(r"^[\s>*\-]*([A-Za-z][\w ./-]{1,48}?)\s*[:=]\s*(\S.{0,140})$")
 _KEY = re.compile(r"\b([A-Z][A-Z0-9]{1,15}[-_]\d{1,8})\b\s*[:=]\s*(\S.{0,140})")
 _URL = re.compile(r"https?://[^\s\"'<>)\]]{4,160}")
-_ERROR = re.compile(
-    r"^.*\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAIL|fatal|panic|Traceback)\b.*$"
-)
+_ERROR = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAIL|fatal|panic|Traceback)\b")
 _EXIT = re.compile(r"\bexit(?: code)?[ :=]+(-?\d+)")
 _READ = ("read_file", "list_files", "search_files")
 _WRITE = ("write_file", "edit_file")
@@ -68,14 +66,21 @@ def key_lines(text: str, count: int) -> list[str]:
     if not count:
         return []
     lines = [line.strip()[:LINE] for line in text.splitlines()]
-    strong = [line for line in lines if _KEY.search(line) or _ERROR.match(line)]
+    strong = _strong(text, lines)
     if len(strong) < count:
         strong += [line for line in lines if _is_keyed(line) and line not in strong]
     return list(dict.fromkeys(strong))[:count]
 
 
+def _strong(text: str, lines: Sequence[str]) -> list[str]:
+    """Most texts have neither key nor error: one look at the whole says so."""
+    if not _KEY.search(text) and not _ERROR.search(text):
+        return []
+    return [line for line in lines if _KEY.search(line) or _ERROR.search(line)]
+
+
 def _is_keyed(line: str) -> bool:
-    match = _KEYED.match(line)
+    match = _KEYED.match(line) if ":" in line or "=" in line else None
     return bool(match and any(char.isdigit() for char in match[2]) and len(match[1].split()) <= 4)
 
 
@@ -98,7 +103,7 @@ def _of_result(found: _Found, block: Block, call: Block | Mapping[str, object]) 
         code = _EXIT.search(text)
         found.add("commands", f"{given.get('command', '')}{f' → exit {code[1]}' if code else ''}")
     if block.get("is_error") or name == "run_command":
-        for line in [line for line in text.splitlines() if _ERROR.match(line)][:3]:
+        for line in [line for line in text.splitlines() if _ERROR.search(line)][:3]:
             found.add("errors", line)
     _of_text(found, text)
 
@@ -106,7 +111,7 @@ def _of_result(found: _Found, block: Block, call: Block | Mapping[str, object]) 
 def _of_text(found: _Found, text: str) -> None:
     for url in _URL.findall(text):
         found.add("urls", url.rstrip(".,;"))
-    for line in text.splitlines():
+    for line in text.splitlines() if _KEY.search(text) else ():
         match = _KEY.search(line)
         if match:
             found.add("values", f"{match[1]}: {match[2]}", key=match[1])
