@@ -104,10 +104,8 @@ class House:
         yield from (self.folder / "seen.jsonl").read_text(encoding="utf-8").splitlines()
 
     def at_work(self) -> int:
-        """Runs that somebody holds and whose first turn has begun."""
-        query = """SELECT count(DISTINCT t.run_id) FROM runs_turn t JOIN runs_run r ON r.id = t.run_id
-                   WHERE r.lease_owner <> ''"""
-        return int(self.scaled.one(query))
+        """Runs whose first turn has begun."""
+        return int(self.scaled.one("SELECT count(DISTINCT run_id) FROM runs_turn"))
 
     def wait_for_all(self) -> None:
         """Raises RuntimeError with the states of the runs when they do not all come to work."""
@@ -115,7 +113,9 @@ class House:
         while self.at_work() < self.load.runs:
             pause.wait(0.5)
             if time.monotonic() > end or not self.working():
-                raise RuntimeError(f"{self.at_work()} of {self.load.runs} runs are at work: {self.states()}")
+                raise RuntimeError(
+                    f"{self.at_work()} of {self.load.runs} runs are at work: {self.states()[:9]}"
+                )
 
     def working(self) -> bool:
         return bool(self.scaled.rows("SELECT 1 FROM runs_run WHERE state IN ('ready', 'running') LIMIT 1"))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from runs.engine.loop import Agent
 from runs.store.lease import Claim
 
-MOST = 64
+MOST = 256
 """Agents kept at a time; each holds a window's messages."""
 
 SLICES = 10
