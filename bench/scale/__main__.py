@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -33,6 +34,8 @@ def main() -> int:
     if lacking := missing():
         print(f"The bench needs {lacking}. On Debian or Ubuntu: sudo apt install {lacking}", file=sys.stderr)
         return 2
+    for number in (signal.SIGTERM, signal.SIGINT):  # whoever ends the bench ends its processes
+        signal.signal(number, lambda *_: sys.exit(130))
     began = machine.about()
     with Ground() as ground:
         results = [row(ground, load) for load in _loads(asked)]
