@@ -112,12 +112,11 @@ def agent_of(job: Job, folder: Path, account: Account, client: claude.Client, *,
     goal = _goal(scripts.get(f"job-{job.turns}").goal)
     account.history.messages.append(goal)
     known = capability(job.llm)
-    room = max(known.context, limit + known.max_output)
     return assemble(
         Parts(
             slug="r-bench",
             policy=preset(job.policy).changed(window={"limit": limit}, valves=NO_VALVES),
-            llm=claude.Claude(replace(known, context=room), client),
+            llm=claude.Claude(replace(known, context=limit + known.max_output), client),
             version=Version(number=1, parent=0, edit=0, base=1, items=(Item(message=1),)),
             messages=(goal,),
             workspace=folder,

@@ -76,9 +76,17 @@ def _groups(
     others = [who for who in present if who != "path"]
     lossy = [Row(who=who, turns=asked.turns, fault="summary_lossy") for who in others]
     yield "A summariser that drops every other line", _together(desk, lossy)
-    failing = [Row(who=who, turns=asked.failing_turns, fault=fault) for fault in FAILING for who in others]
-    yield f"A summariser that fails, {asked.failing_turns} turns", _together(desk, failing)
+    failing = [_failing(who, fault, asked) for fault in FAILING for who in others]
+    yield (
+        f"A summariser that fails: ours {asked.turns} turns, others {asked.failing_turns}",
+        _together(desk, failing),
+    )
     yield "Other jobs", _together(desk, list(_other_jobs(others)))
+
+
+def _failing(who: str, fault: str, asked: argparse.Namespace) -> Row:
+    """Ours clears for so long that a short job never asks for a summary, so it gets the long one."""
+    return Row(who=who, turns=asked.turns if who in OURS else asked.failing_turns, fault=fault)
 
 
 def _other_jobs(present: Sequence[str]) -> Iterator[Row]:

@@ -24,6 +24,9 @@ MARK = 0.85
 
 MOST_S = 400
 TOO_LONG = "too long"
+OUTPUT = 16_000
+"""What our limit leaves for the answer: it is of a request, where the others are told the whole window."""
+
 OURS = ("engine", "path")
 ALL = (*OURS, "runner", "pydantic_ai", "deepagents", "inspect_ai")
 FAILING = ("summary_empty", "summary_refusal", "summary_cut", "summary_400", "summary_529")
@@ -47,7 +50,7 @@ class Row:
             wide=self.wide,
             tool="read_file" if self.who in OURS else "read_piece",
             fault=self.fault,
-            context=self.context if self.who not in OURS else 2 * self.context,
+            context=self.context + (OUTPUT if self.who in OURS else 0),
         )
 
 
