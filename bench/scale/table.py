@@ -36,6 +36,10 @@ OURS = ("workers", "web", "postgres", "redis")
 """What counts as the product; the stand-in and the viewers are the world."""
 
 
+ASKED = ("interrupt", "stop_now")
+"""Calls that end for these reasons were ended by our own orders."""
+
+
 def lines(results: Sequence[Result]) -> Iterator[str]:
     yield from _table(COST, [_cost(result) for result in results])
     yield ""
@@ -54,7 +58,8 @@ def _cost(result: Result) -> Iterator[str]:
     yield f"{load.runs:,}"
     yield f"{load.workers} × {load.threads}"
     yield f"{result.up_s:.0f}"
-    yield f"{result.alive:,}" + (f", {sum(result.lost.values())} calls made again" if result.lost else "")
+    again = sum(count for why, count in result.lost.items() if why not in ASKED)
+    yield f"{result.alive:,}" + (f", {again} calls made again" if again else "")
     yield f"{result.turns / result.seconds:.1f} ({load.ideal:.1f}), {result.share:.0%}"
     for name in ("workers", "web", "postgres", "redis"):
         yield f"{cpu[name]:.1f}"
