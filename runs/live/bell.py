@@ -40,7 +40,7 @@ Send = Callable[[Sequence[tuple[str, dict[str, Any]]]], Awaitable[Sequence[int]]
 
 def ring(run_id: int, seq: int) -> None:
     """Event `seq` of the run is committed. At most 20 bells a second and run go out; the last always does."""
-    _post(lambda tower: tower.poke(run_id, seq))
+    _post(lambda tower: tower.poke(run_id, seq), poked=(run_id, seq))
 
 
 def type(run_id: int, delta: Delta) -> None:  # noqa: A001 (a bell rings, and types)
@@ -50,7 +50,8 @@ def type(run_id: int, delta: Delta) -> None:  # noqa: A001 (a bell rings, and ty
 
 
 class Tower:
-    """Bells of one event loop. Everything in it happens on that loop, so it needs no locks.
+    """Bells of one event loop. What happens in it happens on that loop, but for `gathers`: waking a loop costs more
+    than a bell, and of a run at work it would be woken for every commit.
 
     While one lot of messages is on its way the next gathers: a loop that shares its process with hundreds of working
     threads gets its turn seldom, and a way there and back for each message would be far too slow.
@@ -60,6 +61,7 @@ class Tower:
         self.loop = loop
         self.send = send
         self.pokes: dict[int, int] = {}
+        self.poking = threading.Lock()
         self.typing: dict[int, list[Delta]] = {}
         self.unheard: dict[int, float] = {}
         self.waiting: list[tuple[int, dict[str, Any]]] = []
@@ -69,16 +71,26 @@ class Tower:
         """Whether somebody may be listening; from any thread."""
         return self.unheard.get(run_id, 0.0) < time.monotonic()
 
-    def poke(self, run_id: int, seq: int) -> None:
-        if run_id in self.pokes:
+    def gathers(self, run_id: int, seq: int) -> bool:
+        """Whether a bell of this run is out just now, and the next one will tell of `seq` too; from any thread."""
+        with self.poking:
+            if run_id not in self.pokes:
+                return False
             self.pokes[run_id] = max(seq, self.pokes[run_id])
+            return True
+
+    def poke(self, run_id: int, seq: int) -> None:
+        if self.gathers(run_id, seq):
             return
-        self.pokes[run_id] = 0
+        with self.poking:
+            self.pokes[run_id] = 0
         self._out(run_id, {"type": "poke", "seq": seq})
         self.loop.call_later(POKE_SECONDS, self._poked, run_id)
 
     def _poked(self, run_id: int) -> None:
-        if seq := self.pokes.pop(run_id):
+        with self.poking:
+            seq = self.pokes.pop(run_id)
+        if seq:
             self.poke(run_id, seq)
 
     def type(self, run_id: int, delta: Delta) -> None:
@@ -132,14 +144,14 @@ _towers: WeakKeyDictionary[asyncio.AbstractEventLoop, Tower] = WeakKeyDictionary
 _lock = threading.Lock()
 
 
-def _post(act: Callable[[Tower], None], typing: int = 0) -> None:
+def _post(act: Callable[[Tower], None], *, typing: int = 0, poked: tuple[int, int] | None = None) -> None:
     layer = get_channel_layer()
     if layer is None:
         return
     loop = _loop(layer)
     with _lock:
         tower = _towers.get(loop) or _towers.setdefault(loop, Tower(loop, layer.group_send_all))
-    if typing and not tower.is_heard(typing):
+    if (typing and not tower.is_heard(typing)) or (poked and tower.gathers(*poked)):
         return
     try:
         loop.call_soon_threadsafe(act, tower)

@@ -67,6 +67,23 @@ def test_a_run_to_which_nobody_listens_is_not_typed_for_and_its_events_are_told_
     assert asyncio.run(ring()) == (True, False, 1)
 
 
+def test_commits_of_a_run_whose_bell_is_out_wake_no_loop_and_the_last_is_told() -> None:
+    async def ring() -> tuple[set[bool], list[int]]:
+        layer = Layer(WATCHED)
+        layer.open.set()
+        tower = Tower(asyncio.get_running_loop(), layer.send)
+        quiet = tower.gathers(WATCHED, 1)
+        tower.poke(WATCHED, 1)
+        taken = {await asyncio.to_thread(tower.gathers, WATCHED, seq) for seq in range(2, 60)}
+        while WATCHED in tower.pokes:
+            await asyncio.wait([asyncio.create_task(sent(tower))], timeout=0)
+        return {quiet, *taken}, [message["seq"] for lot in layer.lots for _, message in lot]
+
+    said, told = asyncio.run(ring())
+    assert said == {False, True}, "taken up by the bell that is out, but not before there is one"
+    assert (told[0], told[-1]) == (1, 59)
+
+
 def test_who_begins_to_listen_is_typed_for_again() -> None:
     async def ring() -> list[bool]:
         layer = Layer()
