@@ -67,7 +67,7 @@ def start(user: Any, asked: Start) -> Run:
                 llm=llm,
                 workspace=str(workspace),
                 slug=slug,
-                policy=policy.model_dump(mode="json"),
+                policy=policy.stored(),
                 options=_options(asked, script),
                 limit=limit,
             )

@@ -270,7 +270,7 @@ class Agent:
         """A person lets the run go on: what holds it is opened, in its policy and at the desk."""
         policy = opened(self.desk)
         if policy:
-            yield PolicyChanged(turn=self.desk.turn, section="valves", policy=policy.model_dump(mode="json"))
+            yield PolicyChanged(turn=self.desk.turn, section="valves", policy=policy.stored())
             self.desk.policy = policy
 
     def clear(self, asked: Asked) -> Iterator[Event]:

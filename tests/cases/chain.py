@@ -69,7 +69,7 @@ class Chain:
         self.turns = 0
         self.spoken = 0
         self.was: dict[int, tuple[bytes, int, frozenset[int]]] = {}
-        """Before an edit: what would be sent, how much had been said, the pins."""
+        """Before the first edit of an act: what would be sent, how much had been said, the pins."""
         self._keep()
         self.bindings.take(ground.request())
 
@@ -80,7 +80,7 @@ class Chain:
     def act(self, act: Act) -> None:
         desk, seen, held = self.ground.desk, len(self.ground.events), self.ground.desk.window.entries
         shown = {entry.message.number: self._sent(entry) for entry in held if entry.form is Form.FULL}
-        was = (canonical(self.ground.request()["messages"]), self.spoken, frozenset(self.pins))
+        was = (_unmarked(self.ground.request()), self.spoken, frozenset(self.pins))
         began = time.perf_counter()
         try:
             self._do(act)
@@ -92,9 +92,10 @@ class Chain:
             self.versions[edit.after.number], self.kinds[edit.number] = edit.after, edit.kind
             smaller = edit.tokens_after < edit.tokens_before
             holds(smaller or edit.kind in LARGER, f"W9: {edit.kind} made the window no smaller")
-            if edit.undoes:
+            if edit.undoes in self.was:
                 self._comes_back(edit.undoes)
-            self.was[edit.number] = was
+        if edits:
+            self.was[edits[0].number] = was
         if act["what"] == "compact" and act.get("reply") in FAILING and act.get("method") != "clear":
             holds(desk.window.entries == held, "W10: a failed summary changed the window")
         for entry in desk.window:
@@ -105,10 +106,11 @@ class Chain:
         self.look()
 
     def _comes_back(self, edit: int) -> None:
-        """Where nothing was said and no pin was set since, an undo gives what was sent before, to the byte."""
+        """Where nothing was said and no pin was set since, an undo gives what was sent before, to the byte; only the
+        cache marks follow what the llm's server has."""
         sent, spoken, pins = self.was[edit]
         if (spoken, pins) == (self.spoken, frozenset(self.pins)):
-            holds(canonical(self.ground.request()["messages"]) == sent, "an undo gives another window")
+            holds(_unmarked(self.ground.request()) == sent, "an undo gives another window")
 
     def _do(self, act: Act) -> None:
         desk, what = self.ground.desk, act["what"]
@@ -239,7 +241,7 @@ class Chain:
     def _pins_stand(self, body: Mapping[str, Any]) -> None:
         standing = {entry.message.number: entry for entry in self.ground.desk.window if entry.pinned}
         holds(set(standing) == self.pins, f"W8: pins {sorted(self.pins ^ set(standing))} are gone or new")
-        data = canonical([[_plain(block) for block in m["content"]] for m in body["messages"]])
+        data = _unmarked(body)
         for number in self.pins:
             for block in self.ground.desk.history.message(number).content:
                 if block["type"] == "tool_use":
@@ -250,6 +252,10 @@ class Chain:
                     and block["content"].strip()
                 ):
                     holds(canonical(_plain(block)) in data, f"W8: the pinned result {block['tool_use_id']}")
+
+
+def _unmarked(body: Mapping[str, Any]) -> bytes:
+    return canonical([[_plain(block) for block in m["content"]] for m in body["messages"]])
 
 
 def _plain(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -134,4 +134,10 @@ def acts(draw: st.DrawFn, at: int) -> dict[str, Any]:
 
 @st.composite
 def chains(draw: st.DrawFn) -> list[dict[str, Any]]:
-    return [draw(acts(at)) for at in range(draw(st.sampled_from([5, 1, 2, 3, 4, 6, 7])))]
+    """Acts in a row. What was pinned is often folded next: there a pin must hold."""
+    chosen: list[dict[str, Any]] = []
+    for at in range(draw(st.sampled_from([5, 1, 2, 3, 4, 6, 7]))):
+        chosen.append(draw(acts(at)))
+        if chosen[-1]["what"] == "pin" and draw(st.booleans()):
+            chosen.append({"what": "compact", "keep": 0, "method": "summary", "reply": "perfect"})
+    return chosen

@@ -98,3 +98,13 @@ def test_a_changed_copy_is_checked_like_a_file() -> None:
 def test_a_policy_survives_being_stored() -> None:
     policy = preset("demo")
     assert from_mapping(policy.model_dump(mode="json")) == policy
+
+
+def test_what_a_run_keeps_can_be_read_by_workers_of_the_first_release() -> None:
+    kept = preset("default").stored()
+    assert "clear_thinking" not in kept
+    assert not {"spiral_nudge", "spiral_pause"} & set(kept["valves"])
+    assert from_mapping(kept) == preset("default")
+    own = preset("default").changed(clear_thinking={"keep": 3}, valves={"spiral_pause": 9})
+    assert from_mapping(own.stored()) == own
+    assert own.stored()["clear_thinking"] == {"keep": 3}

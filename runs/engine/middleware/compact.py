@@ -25,7 +25,7 @@ from ..window.ledger import ledger
 from ..window.versions import Entry, Window
 from .base import Asked, Technique, cleared, percent
 from .clear_results import ClearResults, cleared_items
-from .spiral import keep_rule, scores
+from .spiral import keep_rule, scores, seen
 from .summary import Summary, is_work, summarise, without_known
 from .undo import fresh_undo
 
@@ -41,6 +41,10 @@ class Compact(Technique):
     name = "compact"
 
     def before_call(self, window: Window) -> Iterator[Event]:
+        yield from self._at_the_mark()
+        yield from seen(self.desk)
+
+    def _at_the_mark(self) -> Iterator[Event]:
         share, at = self.desk.share(), self.desk.policy.compact_at
         hold = self._hold(share, at)
         if hold:
@@ -123,9 +127,8 @@ class Compact(Technique):
         )
 
     def _checked(self, share: float, at: float, verdict: str, why: str) -> Event:
-        return Checked(
-            turn=self.desk.turn, technique=self.name, value=share, threshold=at, verdict=verdict, why=why
-        )
+        turn = self.desk.turn
+        return Checked(turn=turn, technique=self.name, value=share, threshold=at, verdict=verdict, why=why)
 
     def compact(self, asked: Asked) -> Iterator[Event]:
         """Fold all but the tail. Ends in one WindowEdited, or in one CompactionFailed that changed nothing."""

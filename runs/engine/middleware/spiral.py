@@ -12,7 +12,7 @@ from ..messages import Kind, Message, calls_of, canonical
 from ..window.cut import Keep
 from ..window.head import notice
 from ..window.versions import Entry, Window
-from .base import Desk, Technique, percent
+from .base import Desk, percent
 
 NUDGE = (
     "After each of the last {times} summaries you read again what you had read before them. Take a note of what you "
@@ -30,27 +30,23 @@ KEPT_TIMES = 2
 """So much more of the tail stays while the run goes in circles."""
 
 
-class Spiral(Technique):
-    """Counted when a compaction is made, and kept with its episode: a worker that takes the run up counts on."""
-
-    name = "spiral"
-
-    def before_call(self, window: Window) -> Iterator[Event]:
-        times, policy = circles(self.desk), self.desk.policy.valves
-        if not policy.spiral_nudge or times < policy.spiral_nudge or not _is_news(window):
-            return
-        episode = self.desk.record.episode
+def seen(desk: Desk) -> Iterator[Event]:
+    """Told once for each episode, before the next call. The count is kept with the episode, so a worker that takes the
+    run up counts on. Raises Spiralling."""
+    times, policy, episode = circles(desk), desk.policy.valves, desk.record.episode
+    if not policy.spiral_nudge or times < policy.spiral_nudge or not _is_news(desk.window):
+        return
+    yield SpiralSeen(turn=desk.turn, times=times)
+    line = notice(desk.numbers.message, desk.turn, NUDGE.format(times=times))
+    yield NoticeGiven(turn=desk.turn, message=line)
+    desk.window.append(line)
+    desk.numbers.message += 1
+    if policy.spiral_pause and times >= policy.spiral_pause:
         share = percent(episode.scores["read again"]) if episode else ""
-        yield SpiralSeen(turn=self.desk.turn, times=times)
-        line = notice(self.desk.numbers.message, self.desk.turn, NUDGE.format(times=times))
-        yield NoticeGiven(turn=self.desk.turn, message=line)
-        window.append(line)
-        self.desk.numbers.message += 1
-        if policy.spiral_pause and times >= policy.spiral_pause:
-            raise Spiralling(
-                f"After each of the last {times} compactions the agent read the same again ({share} of what it read). "
-                "Raise the limit, say what it shall note, or resume."
-            )
+        raise Spiralling(
+            f"After each of the last {times} compactions the agent read the same again ({share} of what it read). "
+            "Raise the limit, say what it shall note, or resume."
+        )
 
 
 def circles(desk: Desk) -> int:

@@ -13,6 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 HERE = Path(__file__).parent
 
+LATER = (
+    ("clear_thinking", "at", "keep", "frees"),
+    ("valves", "spiral_nudge", "spiral_pause"),
+)
+"""Sections and their keys that the first release did not have."""
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -126,6 +132,18 @@ class Policy(Section):
     @property
     def compact_at(self) -> float:
         return self.compact.at or self.window.mark
+
+    def stored(self) -> dict[str, Any]:
+        """As a run keeps it. Keys that came after the first release are left out while they say what the defaults say:
+        its workers know them not, and may still be at work beside ours."""
+        whole, usual = self.model_dump(mode="json"), from_mapping({}).model_dump(mode="json")
+        for section, *keys in LATER:
+            for key in keys:
+                if whole[section][key] == usual[section][key]:
+                    del whole[section][key]
+            if not whole[section]:
+                del whole[section]
+        return whole
 
     def changed(self, **sections: Mapping[str, Any]) -> Policy:
         """A copy with some keys of some sections replaced, checked like a file."""

@@ -11,6 +11,7 @@ from runs.engine.events import NoticeGiven, SpiralSeen
 from runs.engine.messages import Author, Kind, Role, text
 from runs.engine.middleware.base import Asked
 from runs.engine.middleware.spiral import circles, keep_rule
+from runs.engine.middleware.spiral import seen as seen_spiral
 from tests.cases.ground import Ground
 
 from ..stage import GOAL, add, gave, laid, lines, of, use, user
@@ -39,7 +40,7 @@ def compacted(ground: Ground) -> int:
 
 def told(ground: Ground) -> list[Any]:
     seen = len(ground.events)
-    ground.take(ground.technique("spiral").before_call(ground.desk.window))
+    ground.take(seen_spiral(ground.desk))
     return ground.events[seen:]
 
 

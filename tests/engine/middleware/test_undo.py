@@ -36,8 +36,12 @@ def take_back(ground: Ground, edit: int = 1) -> None:
 
 
 def sent(ground: Ground) -> str:
+    """What is sent, but for the cache marks: they follow what the llm's server has."""
     body = ground.request()
     assert refused(body) == []
+    for message in body["messages"]:
+        for block in message["content"]:
+            block.pop("cache_control", None)
     return json.dumps(body["messages"])
 
 
