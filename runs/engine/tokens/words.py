@@ -50,7 +50,10 @@ _KINDS: Mapping[str, tuple[str, float, float]] = {
 
 _PLAIN = "|".join(pattern for pattern, _, _ in _KINDS.values())
 _LONG = r"[A-Za-z0-9+/_-]{24,512}={0,2}"
-_PIECE = re.compile(rf"{_LONG}|{_PLAIN}")
+_QUICK = r"[A-Za-z]{1,23}(?![A-Za-z0-9+/_\-\u00c0-\u024f\u1e00-\u1eff])| (?![ 0-9])"
+"""What most of a text is made of, words and the blanks between them, tried first: the pieces are the same."""
+
+_PIECE = re.compile(rf"{_QUICK}|{_LONG}|{_PLAIN}")
 _PLAIN_PIECE = re.compile(_PLAIN)
 _KIND = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, (pattern, _, _) in _KINDS.items()))
 _IS_LONG = re.compile(_LONG)
