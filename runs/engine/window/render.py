@@ -83,6 +83,7 @@ class Renderer:
         self.slug = slug
         self._known: dict[tuple[int, str, str], Laid] = {}
         self._last: tuple[str, tuple[Entry, ...], list[Laid]] = ("", (), [])
+        self._framed: tuple[str, Mapping[str, bytes]] = ("", {})
 
     def render(
         self,
@@ -163,20 +164,25 @@ class Renderer:
 
     def _body(self, frame: Frame, lines: Sequence[Line], purpose: str, max_tokens: int) -> bytes:
         """Canonical JSON, joined from remembered pieces: the same bytes as canonical() of the whole body."""
-        params = dict(frame.params["request"])
+        pieces = dict(self._steady(frame))
         if max_tokens:
-            params["max_tokens"] = max_tokens
-        pieces = {key: canonical(value) for key, value in params.items()}
-        pieces["model"] = canonical(frame.llm)
+            pieces["max_tokens"] = canonical(max_tokens)
         pieces["metadata"] = canonical({"user_id": purpose})
-        pieces["stream"] = b"true"
         pieces["messages"] = b"[" + b",".join([line.data for line in lines]) + b"]"
-        if frame.system:
-            *before, last = frame.system
-            pieces["system"] = canonical([*before, {**last, "cache_control": MARK}])
-        if frame.tools:
-            pieces["tools"] = canonical(list(frame.tools))
         return b"{" + b",".join(b'"%s":%s' % (key.encode(), pieces[key]) for key in sorted(pieces)) + b"}"
+
+    def _steady(self, frame: Frame) -> Mapping[str, bytes]:
+        """What a frame puts into each of its requests: 10 kB of tools and system prompt are dumped once."""
+        if self._framed[0] != frame.sha256:
+            pieces = {key: canonical(value) for key, value in frame.params["request"].items()}
+            pieces |= {"model": canonical(frame.llm), "stream": b"true"}
+            if frame.system:
+                *before, last = frame.system
+                pieces["system"] = canonical([*before, {**last, "cache_control": MARK}])
+            if frame.tools:
+                pieces["tools"] = canonical(list(frame.tools))
+            self._framed = (frame.sha256, pieces)
+        return self._framed[1]
 
 
 def model_view(
