@@ -81,7 +81,7 @@ STEPS = (
     ),
     Step(
         says="Now the log of the night.",
-        calls=(read("logs/incident-2031.log"),),
+        calls=(run("cat logs/incident-2031.log"),),
     ),
     Step(
         says="Long. I only want the holds on the lamp.",
