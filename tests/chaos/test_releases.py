@@ -93,7 +93,7 @@ def missing_triggers() -> list[str]:
 def walk(run: Run) -> None:
     """To where the run needs somebody. One that its old owner left in the middle is taken up."""
     for _ in range(20):
-        tasks.advance.apply((run.pk,), throw=True)
+        tasks.by_hand(run.pk)
         run.refresh_from_db()
         if run.state not in ("ready", "running"):
             return
