@@ -23,7 +23,9 @@ from runs.present import socket
 GAP = 500
 """A page that lacks more events than this gets a snapshot and the newest ones instead."""
 
-POLL_SECONDS = 5.0
+POLL_SECONDS = 4.0
+"""Less than the five seconds that a page may lag behind when a bell is lost: looking and drawing take time too."""
+
 FRAME_BYTES = 60_000
 
 
