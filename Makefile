@@ -9,7 +9,7 @@ demo: .venv/product
 	@$(BIN)/agentdash demo $(ARGS)
 
 test: needs check
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: .venv/workshop
 	$(BIN)/ruff check .

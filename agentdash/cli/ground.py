@@ -43,9 +43,11 @@ def django() -> None:
     environment()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentdash.settings")
     import django
+    from django.apps import apps
 
     try:
-        django.setup()
+        if not apps.ready:  # twice would leave the first log file open
+            django.setup()
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise Refused(

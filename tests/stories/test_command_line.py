@@ -20,7 +20,10 @@ LAST_LINE = {
     "seconds",
 }  # fmt: skip
 LISTED = LAST_LINE | {"llm", "workspace", "version"}
-WINDOW = {"run", "turn", "version", "tokens", "limit", "estimated", "parts", "entries", "request_sha256"}
+WINDOW = {
+    *("run", "turn", "version", "tokens", "limit", "estimated", "parts", "entries", "request_sha256"),
+    "cache",
+}
 ENTRY = {"n", "message", "turn", "role", "author", "form", "tokens", "pinned", "episode"}
 PARTS = [
     "system",

@@ -32,7 +32,7 @@ def test_the_page_lists_every_block_of_the_body_once(client: Client, run: Run) -
 
 def test_cache_marks_markers_and_the_summary_are_named(client: Client, run: Run) -> None:
     page = client.get(f"/runs/{run.slug}/window/?turn=29").content.decode()
-    assert page.count("A cache mark") == 3
+    assert page.count("A cache mark") == 4
     assert "Summary, turns 1" in page
     clearing = run.edits.filter(kind="clear_results").order_by("number").first()
     after = client.get(f"/runs/{run.slug}/window/?turn={clearing.turn}").content.decode()
