@@ -34,7 +34,7 @@ LARGEST_ANSWER = 16_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Everything an agent is made of. Numbers are the next free ones; `attempts` those of the turn that is open."""
+    """Everything an agent is made of. Numbers are the next free ones; `attempts` those made of the next turn."""
 
     slug: str
     policy: Policy
@@ -108,7 +108,7 @@ def assemble(parts: Parts) -> Agent:
         frame=desk.frame, last=_measured(parts, desk), ratio=parts.ratio, known=dict(parts.known)
     )
     agent = Agent(desk, techniques, toolbox, _context(parts, desk), parts.found)
-    agent.asking.attempts = parts.attempts
+    agent.asking.attempts = 0 if parts.found else parts.attempts
     return agent
 
 

@@ -186,7 +186,7 @@ def _numbers(run: models.Run) -> Numbers:
         f"(SELECT COALESCE(MAX(number), 0) FROM runs_{table} WHERE run_id = %s)"
         for table in ("message", "edit", "version", "episode", "note")
     )
-    query = f"SELECT {newest}, (SELECT COUNT(*) FROM runs_turn WHERE run_id = %s AND number = %s)"
+    query = f"SELECT {newest}, (SELECT COALESCE(MAX(attempt), 0) FROM runs_turn WHERE run_id = %s AND number = %s)"
     row = sql.one(query, [run.pk] * 6 + [run.turn_no + 1]) or (0,) * 6
     message, edit, version, episode, note = (number + 1 for number in row[:5])
     return Numbers(

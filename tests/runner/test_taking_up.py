@@ -55,6 +55,37 @@ POINTS = [
 ]
 
 
+KINDS = tuple(dict.fromkeys(kind for kind, _, _ in POINTS))
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_a_run_survives_the_death_of_the_next_worker_too(
+    begin: Begin,
+    walk: Walk,
+    die: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    first: str,
+    second: str,
+) -> None:
+    """Each attempt of a turn has the next number, whoever left the turn before unfinished."""
+    run = begin()
+    for kind in (first, second):
+        die(kind, 1, "after")
+        with pytest.raises(Died):
+            slices.advance(run.pk)
+        monkeypatch.undo()
+        lease.take_over_all()
+    run = walk(run)
+    assert run.state == "done"
+    for number in range(1, run.turn_no + 1):
+        attempts = (
+            Turn.objects.filter(run=run, number=number).order_by("attempt").values_list("attempt", flat=True)
+        )
+        assert list(attempts) == list(range(1, len(attempts) + 1))
+    assert verify(run).ok
+
+
 @pytest.mark.parametrize(("kind", "nth", "when"), POINTS)
 def test_a_run_survives_the_death_of_its_worker(
     begin: Begin,
