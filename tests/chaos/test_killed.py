@@ -31,9 +31,8 @@ def test_a_run_that_is_killed_again_and_again_does_every_errand_at_most_once(
     began, resumed, retried = time.monotonic(), [], 0
     life = either.start()
     llm = f"rehearsal/errands-{TURNS}"
-    slug = either.ask("run", "Run errands", "--llm", llm, "--pace", "fast", "--max-turns", str(2 * TURNS))[
-        "run"
-    ]
+    room = ("--max-turns", str(2 * TURNS), "--max-usd", "100")
+    slug = either.ask("run", "Run errands", "--llm", llm, "--pace", "fast", *room)["run"]
     for moment in moments:
         reach(either, moment)
         while gave_up(either):
