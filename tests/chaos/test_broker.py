@@ -34,7 +34,8 @@ def served(house: Scaled, workers: int = 2) -> Browser:
 
 def begin(house: Scaled, turns: int, runs: int = 1) -> list[str]:
     args = ("--llm", f"rehearsal/errands-{turns}", "--pace", "fast")
-    return [house.ask("run", "Run errands", *args)["run"] for _ in range(runs)]
+    room = ("--max-turns", str(2 * turns), "--max-usd", "100")
+    return [house.ask("run", "Run errands", *args, *room)["run"] for _ in range(runs)]
 
 
 def at_work(house: Scaled) -> int:
