@@ -21,7 +21,7 @@ from runs.store.lease import Claim, Fenced
 
 from .applying import WORKING
 
-PATIENCE_S, PAUSE_S = 20.0, 0.5
+PATIENCE_S, PAUSE_S = 30.0, 0.5
 TROUBLE = (OperationalError, InterfaceError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
