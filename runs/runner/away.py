@@ -11,10 +11,9 @@ import logging
 import threading
 import time
 
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 from runs.live import bell
-from runs.models import Run
 from runs.store import archive, lease, reserve
 from runs.store.archive import StateChange
 from runs.store.lease import Claim, Fenced
@@ -55,7 +54,7 @@ def hand_back(claim: Claim, error: BaseException, ended: threading.Event) -> Non
         reserve.give()
     while True:
         try:
-            _let_go(claim, error, time.monotonic() - since)
+            _let_go(claim, error, since)
             return
         except Fenced:
             return
@@ -65,8 +64,10 @@ def hand_back(claim: Claim, error: BaseException, ended: threading.Event) -> Non
                 return
 
 
-def _let_go(claim: Claim, error: BaseException, seconds: float) -> None:
-    state = Run.objects.values_list("state", flat=True).get(pk=claim.run_id)
+def _let_go(claim: Claim, error: BaseException, since: float) -> None:
+    with transaction.atomic():
+        state = lease.fence(claim).state  # waits for a lock, and only then it is known how long it was
+    seconds = time.monotonic() - since
     if state in WORKING and (is_full(error) or seconds > PATIENCE_S):
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         reason = FULL if is_full(error) else LONG.format(seconds=round(seconds), why=why)

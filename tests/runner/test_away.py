@@ -13,9 +13,11 @@ from runs import control
 from runs.engine.events import Event as EngineEvent
 from runs.models import Run, Turn
 from runs.runner import away
-from runs.store import archive, reserve
+from runs.store import archive, lease, reserve
+from runs.store.lease import Claim
 from runs.store.verify import verify
 from tests.builders import a_person
+from tests.conftest import PAUSE
 
 from .conftest import Walk
 
@@ -62,6 +64,23 @@ def test_one_that_was_away_for_long_pauses_the_run_with_the_reason(
     assert run.reason.startswith("database: it did not answer for 0 s (database is locked).")
     control.order(a_person(), run, "resume")
     assert walk(run).state == "done"
+
+
+def test_a_lock_that_lasts_through_the_last_try_counts_as_long_as_it_lasted(
+    begin: Begin, walk: Walk, fail: Fail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write that ends the wait may itself have waited for most of it."""
+    run, real = begin(), away.lease.fence
+
+    def late(claim: Claim) -> lease.Fence:
+        PAUSE.wait(0.3)
+        return real(claim)
+
+    fail(OperationalError("database is locked"))
+    monkeypatch.setattr(away, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(away.lease, "fence", late)
+    run = walk(run)
+    assert (run.state, run.reason.split(" s ")[0]) == ("paused", "database: it did not answer for 0")
 
 
 @pytest.mark.parametrize(
