@@ -108,7 +108,7 @@ class House:
     def ask(self, *args: str) -> Any:
         """A command's answer in JSON; its exit code must be 0."""
         done = subprocess.run(
-            [*AGENTDASH, *args, "--json"], env=self.environment(), capture_output=True, timeout=120
+            [*AGENTDASH, *args, "--json"], env=self.environment(), capture_output=True, timeout=600
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
