@@ -106,7 +106,7 @@ def as_it_came(content: Sequence[Block]) -> str:
     """Blocks before anything was done to them, as JSON in ASCII: what no database takes is escaped, and stays."""
     try:
         return json.dumps(list(content), sort_keys=True, separators=(",", ":"))
-    except (RecursionError, TypeError):  # too deep, or keys of several kinds: what is kept of it stands in the message
+    except (RecursionError, TypeError):  # too deep, or keys of several kinds; the message holds what is kept
         return ""
 
 
