@@ -44,13 +44,16 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._beaten = 0.0
         self.gone = threading.Event()
+        self._late: threading.Timer | None = None
 
     @property
     def leaving(self) -> bool:
         return self.gone.is_set()
 
     def stay(self) -> None:
-        """A worker starts in a process where another has left."""
+        """A worker starts in a process where another has left; the grace of that one is over."""
+        if self._late:
+            self._late.cancel()
         self.gone.clear()
 
     @contextmanager
@@ -126,9 +129,9 @@ class Watch:
             if not grace or run_id not in self._acting:
                 cancel(LEAVING)
         if grace:
-            late = threading.Timer(grace, self.leave)
-            late.daemon = True
-            late.start()
+            self._late = threading.Timer(grace, self.leave)
+            self._late.daemon = True
+            self._late.start()
 
     def _run(self) -> None:
         while True:

@@ -30,3 +30,14 @@ def test_a_mistake_of_ours_does_not_end_the_watcher(monkeypatch: pytest.MonkeyPa
         cancel = watching.fresh(7)
         wait_until(lambda: cancel.reason == STOPPED, what="the second look")
     wait_until(lambda: watching._thread is None, what="the watcher to end with its last run")
+
+
+def test_who_stays_is_not_sent_away_when_the_grace_of_an_earlier_leaving_is_over() -> None:
+    watching = Watch()
+    watching.leave(grace=60)
+    late = watching._late
+    watching.stay()
+    assert late is not None
+    late.join(5)
+    assert not late.is_alive()
+    assert not watching.leaving
