@@ -78,23 +78,28 @@ function trim() {
   window.htmx.process(older);
 }
 
-async function turned() {
+function turned() {
   document.getElementById("past").hidden = view.turn === null;
   document.querySelector("#past [data-turn]").textContent = view.turn ?? "";
   document.getElementById("feed-question").textContent = view.turn === null ? "in the window?" : `in the window at ${view.turn}?`;
-  const turn = view.turn;
-  const unfinished = turn === null ? [] : newestTurn();
-  let arrived = [];
-  const drawn = await renew(scroll, page.dataset.feedUrl + query(["turn"]), () => (arrived = newestTurn()));
-  if (!drawn) return undefined;
-  if (turn === null) {
-    const seq = Number(document.getElementById("feed-live").dataset.seq);
-    document.getElementById("feed-rows").append(...arrived.filter((row) => Number(row.dataset.seq) > seq));
-    return toEnd();
-  }
+  return view.turn === null ? toPresent() : toPast(view.turn);
+}
+
+// What the socket brings while the present is drawn comes after it: it stands in neither the old feed nor the new one.
+async function toPresent() {
+  document.dispatchEvent(new CustomEvent("agentdash:hold"));
+  const drawn = await renew(scroll, page.dataset.feedUrl);
+  document.dispatchEvent(new CustomEvent("agentdash:release"));
+  if (drawn) toEnd();
+}
+
+async function toPast(turn) {
+  let unfinished = [];
+  const drawn = await renew(scroll, page.dataset.feedUrl + query(["turn"]), () => (unfinished = newestTurn()));
+  if (!drawn) return;
   // While the past is looked at, the present goes on out of sight: its rows need a place to land in.
   document.getElementById("feed-rows")?.append(...unfinished.filter((row) => !document.getElementById(row.id)));
-  return show(scroll.querySelector(`[data-turn="${turn}"]`));
+  show(scroll.querySelector(`[data-turn="${turn}"]`));
 }
 
 // A row that was drawn with the feed may come over the socket once more.

@@ -9,6 +9,9 @@
 //   agentdash:delta     detail = {turn, block, offset, text, block_type}
 //   agentdash:snapshot  detail = {seq}: the page was drawn anew
 //   agentdash:live      detail = {state: "live" | "reconnecting" | "stale", missed, why}
+// Heard on document:
+//   agentdash:hold      what comes now waits: the feed is being drawn anew, and would lose it
+//   agentdash:release   the feed is drawn
 
 const PING = 10_000;
 const STALE = 30_000;
@@ -27,6 +30,8 @@ class Line {
     this.missed = 0;
     this.wait = FIRST_WAIT;
     this.state = "";
+    this.holds = 0;
+    this.held = [];
   }
 
   open() {
@@ -69,6 +74,16 @@ class Line {
 
   hear(message) {
     this.heardAt = Date.now();
+    if (this.holds) this.held.push(message);
+    else this.do(message);
+  }
+
+  release() {
+    this.holds -= 1;
+    while (!this.holds && this.held.length) this.do(this.held.shift());
+  }
+
+  do(message) {
     if (message.t === "events") this.take(message.items);
     else if (message.t === "delta") this.type(message);
     else if (message.t === "snapshot") this.redraw(message);
@@ -149,6 +164,8 @@ if (page?.dataset.run) {
   const line = new Line(page);
   line.open();
   setInterval(() => line.tick(), PING);
+  document.addEventListener("agentdash:hold", () => (line.holds += 1));
+  document.addEventListener("agentdash:release", () => line.release());
   window.addEventListener("online", () => line.again());
   window.addEventListener("offline", () => line.become("reconnecting"));
   window.addEventListener("pageshow", (shown) => shown.persisted && line.again());
