@@ -12,6 +12,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -27,6 +28,12 @@ POLL_SECONDS = 4.0
 """Less than the five seconds that a page may lag behind when a bell is lost: looking and drawing take time too."""
 
 FRAME_BYTES = 60_000
+
+LOT = 50
+"""So many events are read and sent in one go: a page that stands still holds on to no more."""
+
+KEPT_BYTES = 4_000_000
+"""Of the newest events, GAP of them or as many as fit in here stay in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +58,8 @@ class Feed:
     def __init__(self, run_id: int) -> None:
         self.run_id = run_id
         self.watchers = 0
-        self.lines: deque[Line] = deque(maxlen=GAP)
+        self.lines: deque[Line] = deque()
+        self.kept = 0
         self.known = 0
         self.looked = 0.0
         self.reading = asyncio.Lock()
@@ -67,13 +75,13 @@ class Feed:
             self.told(await lookout.last(self.run_id))
 
     async def after(self, seq: int) -> list[Line]:
-        """Events after `seq` that are known to exist, oldest first, at most GAP."""
+        """Events after `seq` that are known to exist, oldest first, at most LOT."""
         if not self._reaches(seq):
             async with self.reading:
                 if not self._reaches(seq):
                     await self._read(seq)
         if self._holds(seq):
-            return [line for line in self.lines if line.seq > seq]
+            return list(islice((line for line in self.lines if line.seq > seq), LOT))
         return await _lines(self.run_id, seq)
 
     async def snapshot(self) -> Snapshot:
@@ -88,7 +96,11 @@ class Feed:
     async def _read(self, seq: int) -> None:
         """Take in what is new; who is the first to read starts from where it stands."""
         start = self.lines[-1].seq if self.lines else seq
-        self.lines.extend(await _lines(self.run_id, start))
+        for line in await _lines(self.run_id, start):
+            self.lines.append(line)
+            self.kept += len(line.text)
+        while len(self.lines) > GAP or self.kept > KEPT_BYTES:
+            self.kept -= len(self.lines.popleft().text)
 
 
 _feeds: dict[int, Feed] = {}
@@ -131,7 +143,7 @@ _in_thread = partial(database_sync_to_async, thread_sensitive=False)
 
 @_in_thread
 def _lines(run_id: int, seq: int) -> list[Line]:
-    events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:GAP])
+    events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:LOT])
     if not events:
         return []
     items = socket.items(Run.objects.get(pk=run_id), events)
