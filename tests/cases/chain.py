@@ -21,8 +21,8 @@ from runs.engine.middleware.clear import clear
 from runs.engine.middleware.pins import drop, pin, unpin
 from runs.engine.middleware.undo import undo
 from runs.engine.window.hands import Past, Unfit
+from runs.engine.window.lines import Line
 from runs.engine.window.render import model_view
-from runs.engine.window.repair import Line
 from runs.engine.window.validate import problems as engine_problems
 from runs.engine.window.versions import entries
 

@@ -20,8 +20,8 @@ from runs.engine.middleware.base import Desk, Numbers, Technique
 from runs.engine.policy import Policy, preset
 from runs.engine.ports import Answer, Cancel, Capability, Request
 from runs.engine.window.gauge import Gauge, Measured
+from runs.engine.window.media import MOST_PICTURES
 from runs.engine.window.render import Renderer, frame_of
-from runs.engine.window.repair import MOST_PICTURES
 from runs.engine.window.versions import Window
 
 MAX_TOKENS = 1000

@@ -73,7 +73,7 @@ def _pairs(at: int, message: Message, before: Sequence[Message]) -> Iterator[str
 def _server_pairs(at: int, blocks: Sequence[Message]) -> Iterator[str]:
     waiting: list[str] = []
     for block in blocks:
-        if block["type"] == "server_tool_use":
+        if block["type"] in ("server_tool_use", "mcp_tool_use"):
             waiting.append(block["id"])
         elif block["type"].endswith("_tool_result"):
             if block["tool_use_id"] not in waiting:

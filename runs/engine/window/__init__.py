@@ -6,4 +6,5 @@ validate   W1-W7, before every request                      gauge    how full, w
 head       what stands first after an edit                  ledger   the code-made list of identifiers
 cut        where the kept tail begins                       diff     before | after, every entry in one class
 thinking   whose thinking may leave                         hands    pins, drops, and an edit taken back
+tidy       one message, less what may stand in no list      media    pictures and documents within the API's limits
 """

@@ -12,7 +12,7 @@ from ..messages import Block, Kind, Message, result_text, sha256
 from ..tokens import first
 from .ledger import key_lines
 from .lines import is_thinking
-from .repair import MOST_PICTURE_BYTES, MOST_PICTURES
+from .media import MOST_PICTURE_BYTES, MOST_PICTURES
 
 RENDER = 2
 """Of this code and render's. A change that alters bytes gets a new number; what drew the old ones stays.

@@ -16,7 +16,8 @@ from ..messages import Block, Message, canonical, sha256, texts_of
 from .forms import RENDER, Shape, shown
 from .lines import Line
 from .marks import MARK, marked, tails, with_seams
-from .repair import Mended, Tidied, joined, tidied
+from .repair import joined
+from .tidy import Mended, Tidied, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
 

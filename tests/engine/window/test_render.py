@@ -12,7 +12,7 @@ from runs.engine.events import Frame
 from runs.engine.messages import canonical, sha256, text
 from runs.engine.middleware.base import Asked
 from runs.engine.window import lines as lines_
-from runs.engine.window import render
+from runs.engine.window import render, validate
 from runs.engine.window.render import Renderer, frame_of, model_view
 from tests.cases.ground import Ground
 
@@ -133,10 +133,10 @@ def test_old_messages_are_not_dumped_again(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(dumped) < 12
 
 
-def test_a_window_that_cannot_be_mended_fails_before_money_is_spent() -> None:
-    foreign = laid([user("go"), bot("hi", gave("a", "a result the assistant gave")), user("x")])
-    with pytest.raises(InvalidWindow, match="cannot be sent"):
-        sent(foreign)
+def test_a_window_that_cannot_be_mended_fails_before_money_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate, "MOST_MESSAGES", 2)
+    with pytest.raises(InvalidWindow, match="cannot be sent: messages: 3 are more than 2"):
+        sent(laid([user("go"), bot("hi"), user("x")]))
 
 
 def test_a_request_over_the_apis_bytes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from runs.engine.messages import Role
 from runs.engine.window.lines import Line
-from runs.engine.window.repair import EMPTY, Mended, mend
+from runs.engine.window.repair import mend
+from runs.engine.window.tidy import EMPTY, Mended
 from runs.engine.window.validate import problems
 from tests.cases.structure import problems as foreign_problems
 
@@ -144,6 +146,91 @@ def test_half_a_server_tools_pair_is_left_out_whole_pairs_stay() -> None:
     assert types(mended(user("go"), bot(FOUND, "hm"), user("x")))[1] == ["text"]
 
 
+MCP = {"type": "mcp_tool_use", "id": "m1", "name": "look", "server_name": "s", "input": {}}
+MCP_FOUND = {"type": "mcp_tool_result", "tool_use_id": "m1", "is_error": False, "content": []}
+
+
+@pytest.mark.parametrize("half", [(FOUND, SERVER), (SERVER, SERVER), (FOUND, FOUND), (MCP,), (MCP_FOUND,)])
+def test_a_pair_in_the_wrong_order_twice_or_of_another_kind_is_half_a_pair_too(half: Sequence[Any]) -> None:
+    done = mended(user("go"), bot(*half, "hm"), user("x"))
+    assert types(done)[1] == ["text"]
+    assert done.repairs
+
+
+def test_of_a_call_that_stands_twice_the_answered_one_stays() -> None:
+    assert types(mended(user("go"), bot(SERVER, SERVER, FOUND, "hm"), user("x")))[1] == [
+        SERVER["type"],
+        FOUND["type"],
+        "text",
+    ]
+
+
+@pytest.mark.parametrize("given", ["functions.read:0", "call|1 é", "a/b", "", "\u202e"])
+def test_an_id_that_the_api_refuses_is_sent_as_one_it_takes_with_its_result(given: str) -> None:
+    done = mended(
+        user("go"), bot(use("a_b"), use(given), use("x")), user(gave(given, "it"), gave("a_b", "1"))
+    )
+    sent = done.lines[1].calls
+    assert len(set(sent)) == 3
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", call) for call in sent)
+    assert [block["content"] for block in done.lines[2].blocks[:2]] == ["1", "it"]
+
+
+def test_ids_that_become_equal_stay_apart() -> None:
+    done = mended(user("go"), bot(use("t.1"), use("t_1")), user(gave("t_1", "second"), gave("t.1", "first")))
+    assert [block["content"] for block in done.lines[2].blocks] == ["first", "second"]
+
+
+@pytest.mark.parametrize("name", ["my tool/é", "", "x" * 300])
+def test_a_tools_name_that_the_api_refuses_is_sent_as_one_it_takes(name: str) -> None:
+    done = mended(user("go"), bot(use("a", name)), user(gave("a", "ok")))
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", done.lines[1].blocks[0]["name"])
+    assert done.repairs
+
+
+@pytest.mark.parametrize("given", ["{", [1], None, 3])
+def test_an_input_that_is_no_object_is_sent_as_one(given: object) -> None:
+    done = mended(user("go"), bot({**use("a"), "input": given}), user(gave("a", "ok")))
+    assert done.lines[1].blocks[0]["input"] == {"unreadable_input": given}
+
+
+@pytest.mark.parametrize("content", ["", [], " \n", None, [{"type": "text", "text": ""}]])
+def test_an_error_says_something(content: object) -> None:
+    done = mended(user("go"), bot(use("a")), user(gave("a", content, error=True)))
+    assert done.lines[2].blocks[0]["content"] == EMPTY
+
+
+REDACTED = {"type": "redacted_thinking", "data": "x"}
+
+
+@pytest.mark.parametrize("stray", [use("a"), thought(), REDACTED, SERVER, {"type": "hologram"}])
+def test_what_only_the_llm_says_is_left_out_of_the_persons_side(stray: dict[str, Any]) -> None:
+    done = mended(user("go", stray), bot("hm"), user("x"))
+    assert types(done) == [["text"], ["text"], ["text"]]
+    assert stray["type"] in done.repairs[0]
+
+
+@pytest.mark.parametrize("stray", [gave("a", "1"), PICTURE, {"type": "document"}, {"type": "hologram"}])
+def test_what_only_the_persons_side_says_is_left_out_of_an_answer(stray: dict[str, Any]) -> None:
+    done = mended(user("go"), bot(stray, "hm"), user("x"))
+    assert types(done)[1] == ["text"]
+    assert stray["type"] in done.repairs[0]
+
+
+def test_what_no_result_may_hold_is_left_out_of_it() -> None:
+    done = mended(user("go"), bot(use("a")), user(gave("a", [{"type": "hologram"}, PICTURE])))
+    assert done.lines[2].blocks[0]["content"] == [PICTURE]
+
+
+def test_redacted_thinking_without_data_is_not_sent() -> None:
+    done = mended(user("go"), bot({"type": "redacted_thinking", "data": ""}, "hm"), user("x"))
+    assert types(done)[1] == ["text"]
+
+
+def test_a_list_of_nothing_but_blanks_says_that_nothing_was_said() -> None:
+    assert mended(user(), bot(" "), user("")).lines[0].blocks[0]["text"] == EMPTY
+
+
 def sized(width: int, height: int) -> dict[str, Any]:
     import base64
     import struct
@@ -181,3 +268,23 @@ def test_pictures_inside_results_count_as_well() -> None:
         pictures=2,
     )
     assert [part["type"] for part in done.lines[2].blocks[0]["content"]] == ["text", "image"]
+
+
+def heavy(kind: str, size: int) -> dict[str, Any]:
+    return {"type": kind, "source": {"type": "base64", "media_type": "x", "data": "A" * size}}
+
+
+def test_a_picture_that_is_refused_whatever_stands_beside_it_becomes_a_line_of_text() -> None:
+    done = mended(user("go", sized(8001, 1), sized(1, 8000), heavy("image", 5 * 1024 * 1024 + 1)))
+    assert types(done)[0] == ["text", "text", "image", "text"]
+
+
+def test_the_oldest_documents_over_the_apis_bytes_become_a_line_of_text() -> None:
+    nine = 9 * 1024 * 1024
+    done = mended(
+        user("go", heavy("document", nine), sized(1, 1), heavy("document", nine)),
+        bot("hm"),
+        user("x", heavy("document", nine)),
+    )
+    assert types(done) == [["text", "text", "image", "document"], ["text"], ["text", "document"]]
+    assert done.lines[0].blocks[1]["text"] == "[document: in the archive]"

@@ -52,6 +52,12 @@ def test_a_good_list_has_no_problems() -> None:
         ([user("go"), bot(thought("hm", ""), "hi"), user("x")], "without a signature"),
         ([user("go"), bot("hi", thought()), user("x")], "cannot be thinking"),
         ([user("go"), bot(use("a")), bot("hi"), user("x")], "not answered"),
+        ([user("go"), bot(use("a.b")), user(gave("a.b", "1"))], "without a proper id"),
+        ([user("go"), bot(use("a", "my tool")), user(gave("a", "1"))], "without a proper id, name"),
+        ([user("go"), bot({**use("a"), "input": "x"}), user(gave("a", "1"))], "name or input"),
+        ([user("go"), bot(use("a")), user(gave("a", "", error=True))], "an error without text"),
+        ([user("go", thought()), bot("hi"), user("x")], "thinking in a message of the user"),
+        ([user("go"), bot("hi", gave("a", "1")), user("x")], "tool_result in a message of the assistant"),
     ],
 )
 def test_each_rule_has_its_sentence(spoken: list[dict[str, Any]], says: str) -> None:
