@@ -13,6 +13,7 @@ from runs.engine.assemble import shape_of, technique_named
 from runs.engine.errors import Overloaded
 from runs.engine.events import Delta, Event, Item, Note, Usage, Version, WindowEdited
 from runs.engine.intake import sent_back
+from runs.engine.llm.accumulate import usage_of
 from runs.engine.llm.table import price
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
 from runs.engine.messages import Author, Block, Kind, Message, Role, clean
@@ -222,19 +223,6 @@ def _message(
 def blocks_of(message: Mapping[str, Any]) -> list[Block]:
     content = message["content"]
     return clean([{"type": "text", "text": content}] if isinstance(content, str) else list(content))
-
-
-def usage_of(given: Mapping[str, Any]) -> Usage:
-    written = int(given.get("cache_creation_input_tokens") or 0)
-    hour = int((given.get("cache_creation") or {}).get("ephemeral_1h_input_tokens") or 0)
-    return Usage(
-        input=int(given.get("input_tokens") or 0),
-        output=int(given.get("output_tokens") or 0),
-        cache_read=int(given.get("cache_read_input_tokens") or 0),
-        cache_write=written - hour,
-        cache_write_1h=hour,
-        thinking=int((given.get("output_tokens_details") or {}).get("thinking_tokens") or 0),
-    )
 
 
 def measure(ground: Ground, usages: Sequence[Mapping[str, Any]]) -> None:

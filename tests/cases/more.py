@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runs.engine.events import Checked, Repaired, SpinSeen, TurnAnswered
+from runs.engine.llm.accumulate import usage_of
 from runs.engine.memory import MemoryHistory
 from runs.engine.messages import canonical, result_text, sha256
 from runs.engine.window.render import model_view
 
-from .ground import all_blocks, blocks_of, usage_of
+from .ground import all_blocks, blocks_of
 from .operations import Check, Outcome, edits, plain
 
 

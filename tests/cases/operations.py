@@ -10,13 +10,14 @@ from typing import Any
 
 from runs.engine.errors import BudgetSpent
 from runs.engine.events import CompactionFailed, Trigger, Version, WindowEdited
+from runs.engine.llm.accumulate import usage_of
 from runs.engine.llm.table import price
 from runs.engine.messages import Author, Kind, Role, canonical, clean, text
 from runs.engine.middleware.base import Asked
 from runs.engine.window.versions import Window
 
 from . import chain, walking
-from .ground import Ground, lay, usage_of
+from .ground import Ground, lay
 
 Operation = Callable[[Ground, Mapping[str, Any]], None]
 

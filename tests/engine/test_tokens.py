@@ -124,6 +124,40 @@ def test_what_is_no_picture_has_no_size(data: bytes) -> None:
     assert picture_size({"type": "image", "source": {"type": "base64", "data": "%%%"}}) is None
 
 
+def pdf(pages: int, rest: int = 0) -> Block:
+    data = b"%PDF-1.7\n<</Type/Pages>>" + b"<< /Type /Page >>\n" * pages + b"\xfe" * rest
+    source = {"type": "base64", "media_type": "application/pdf", "data": base64.b64encode(data).decode()}
+    return {"type": "document", "source": source}
+
+
+def test_a_document_weighs_its_pages_and_never_its_bytes() -> None:
+    assert of_block(pdf(1)) == of_block(pdf(1, rest=900_000))
+    assert 1_500 < of_block(pdf(1)) < 3_100
+    assert of_block(pdf(7)) > 6 * of_block(pdf(1))
+    assert of_block(pdf(0, rest=900_000)) < 40_000
+    assert of_block({"type": "document", "source": {"type": "url", "url": "https://x"}}) == of_block(pdf(1))
+    assert of_block(gave("a", [pdf(1, rest=900_000)])) < 3_100
+
+
+def test_a_document_of_text_weighs_its_text() -> None:
+    said = "lorem ipsum dolor sit amet " * 50
+    source = {"type": "text", "media_type": "text/plain", "data": said}
+    parts = {"type": "content", "content": [text(said)]}
+    for block in ({"type": "document", "source": source}, {"type": "document", "source": parts}):
+        assert estimate(said) < of_block(block) < estimate(said) + 60
+
+
+def test_what_only_the_provider_reads_weighs_its_bytes_and_is_no_text() -> None:
+    sealed = base64.b64encode(bytes(range(256)) * 40).decode()
+    found = {"type": "web_search_result", "url": "https://x", "title": "X", "encrypted_content": sealed}
+    for block in (
+        {"type": "redacted_thinking", "data": sealed},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [found]},
+    ):
+        assert len(sealed) / 8 < of_block(block) < len(sealed) / 4
+    assert of_block({**thought("Hm."), "signature": sealed}) < 20
+
+
 def test_blocks_weigh_what_they_hold_and_a_little_for_themselves() -> None:
     said = "lorem ipsum dolor sit amet"
     for block in (

@@ -229,14 +229,17 @@ class Accumulator:
 
 
 def usage_of(counted: Mapping[str, Any]) -> Usage:
-    """The API's usage as ours: cache writes of 5 minutes and of an hour apart. What is no number of tokens
-    (negative, not finite, beyond any window) counts as not told."""
-    long = _tokens((counted.get("cache_creation") or {}).get("ephemeral_1h_input_tokens"))
+    """The API's usage as ours: cache writes of 5 minutes and of an hour apart, told by their sum or by their split.
+    What is no number of tokens (negative, not finite, beyond any window) counts as not told."""
+    split = counted.get("cache_creation") or {}
+    long = _tokens(split.get("ephemeral_1h_input_tokens"))
+    short = _tokens(split.get("ephemeral_5m_input_tokens"))
+    written = _tokens(counted.get("cache_creation_input_tokens")) or long + short
     return Usage(
         input=_tokens(counted.get("input_tokens")),
         output=_tokens(counted.get("output_tokens")),
         cache_read=_tokens(counted.get("cache_read_input_tokens")),
-        cache_write=max(0, _tokens(counted.get("cache_creation_input_tokens")) - long),
+        cache_write=max(0, written - long),
         cache_write_1h=long,
         thinking=_tokens((counted.get("output_tokens_details") or {}).get("thinking_tokens")),
     )

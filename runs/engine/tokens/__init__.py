@@ -1,4 +1,5 @@
-"""Estimates of tokens, for what no usage has told yet: texts (words), pictures (pixels), blocks.
+"""Estimates of tokens, for what no usage has told yet: texts (words), pictures (pixels), documents
+(sealed), blocks.
 
 What a run's usage teaches corrects them (window/gauge).
 """
@@ -10,6 +11,7 @@ from typing import Any
 
 from ..messages import Block, canonical
 from .pictures import PICTURE_UNKNOWN, of_picture, picture_size
+from .sealed import of_document, of_sealed
 from .words import REMEMBERED, estimate
 
 __all__ = [
@@ -39,7 +41,7 @@ def of_block(block: Block) -> int:
         return PER_BLOCK + estimate(block["thinking"])
     if kind == "image":
         return of_picture(block)
-    return PER_BLOCK + estimate(canonical(dict(block)).decode())
+    return PER_BLOCK + (of_document(block) if kind == "document" else of_sealed(block))
 
 
 def of_content(blocks: Iterable[Block]) -> int:

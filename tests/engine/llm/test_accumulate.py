@@ -248,3 +248,9 @@ def test_cache_writes_of_an_hour_are_counted_apart() -> None:
     usage = usage_of(counted)
     assert usage == Usage(input=5, output=4, cache_read=20, cache_write=10, cache_write_1h=20, thinking=3)
     assert usage.prompt == 55
+
+
+def test_cache_writes_that_are_told_by_their_split_alone_count_too() -> None:
+    split = {"ephemeral_5m_input_tokens": 600, "ephemeral_1h_input_tokens": 400}
+    assert usage_of({"cache_creation": split}).prompt == 1_000
+    assert usage_of({"cache_creation": split, "cache_creation_input_tokens": 1_000}).cache_write == 600
