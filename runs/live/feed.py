@@ -32,9 +32,6 @@ FRAME_BYTES = 60_000
 LOT = 50
 """So many events are read and sent in one go: a page that stands still holds on to no more."""
 
-KEPT_BYTES = 4_000_000
-"""Of the newest events, GAP of them or as many as fit in here stay in memory."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -58,8 +55,7 @@ class Feed:
     def __init__(self, run_id: int) -> None:
         self.run_id = run_id
         self.watchers = 0
-        self.lines: deque[Line] = deque()
-        self.kept = 0
+        self.lines: deque[Line] = deque(maxlen=GAP)
         self.known = 0
         self.looked = 0.0
         self.reading = asyncio.Lock()
@@ -96,11 +92,7 @@ class Feed:
     async def _read(self, seq: int) -> None:
         """Take in what is new; who is the first to read starts from where it stands."""
         start = self.lines[-1].seq if self.lines else seq
-        for line in await _lines(self.run_id, start):
-            self.lines.append(line)
-            self.kept += len(line.text)
-        while len(self.lines) > GAP or self.kept > KEPT_BYTES:
-            self.kept -= len(self.lines.popleft().text)
+        self.lines.extend(await _lines(self.run_id, start))
 
 
 _feeds: dict[int, Feed] = {}
