@@ -8,7 +8,7 @@ from pydantic import Field
 
 from runs.engine.events import Effect
 from runs.engine.ports import ToolContext, ToolResult
-from runs.engine.tokens import estimate
+from runs.engine.tokens import estimate, fits
 
 from .base import Given, plural, refused
 from .beneath import PathTrouble, parts_of, root
@@ -21,7 +21,7 @@ BINARY_LOOK = 8192
 TITLE = 40
 """Tokens left for the line above a page."""
 
-LEAST = 400
+LEAST = 100
 """Characters that a page may always have."""
 
 PathInput = Annotated[str, Field(min_length=1, max_length=4096, description="Relative to the workspace.")]
@@ -92,9 +92,9 @@ class ReadFile:
             page = page_of(
                 text, offset=given.offset, limit=given.limit, column=given.column, characters=characters
             )
-            size = estimate(page.text) + TITLE
-            if not most or size <= most or characters <= LEAST:
+            if not most or characters <= LEAST or fits(page.text, most - TITLE):
                 return page
+            size = estimate(page.text) + TITLE
             characters = max(LEAST, int(len(page.text) * 0.9 * most / size))
 
 

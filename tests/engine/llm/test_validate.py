@@ -229,3 +229,24 @@ def test_many_pictures_must_be_small_and_not_too_many() -> None:
     assert "2000 pixels" in said(user(TEXT, *[picture(3_000, 10)] * 21))
     assert said(user(TEXT, *[picture(1_000, 10)] * 100)) == ""
     assert "101 images > 100" in said(user(TEXT, *[picture(1_000, 10)] * 101))
+
+
+def test_one_picture_alone_has_its_limits_too() -> None:
+    assert said(user(TEXT, picture(8_000, 10))) == ""
+    assert "8000 pixels" in said(user(TEXT, picture(8_001, 10)))
+    heavy = {"type": "base64", "media_type": "image/png", "data": "A" * (5 * 1024 * 1024 + 4)}
+    assert "exceeds 5 MB maximum" in said(user(TEXT, {"type": "image", "source": heavy}))
+
+
+@pytest.mark.parametrize("content", ["", [], None])
+def test_an_error_must_say_something(content: object) -> None:
+    assert "cannot be empty" in said(
+        user(TEXT), assistant(CALL), user({**RESULT, "content": content, "is_error": True})
+    )
+
+
+def test_each_side_says_only_what_is_its_own() -> None:
+    assert "only be in `assistant` messages" in said(user(TEXT, THOUGHT))
+    assert "only be in `assistant` messages" in said(user(TEXT, CALL))
+    assert "only be in `user` messages" in said(user(TEXT), assistant(TEXT, RESULT), user(TEXT))
+    assert "only be in `user` messages" in said(user(TEXT), assistant(picture(9, 9), TEXT), user(TEXT))

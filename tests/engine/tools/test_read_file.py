@@ -77,6 +77,14 @@ def test_a_page_is_never_so_dense_that_it_would_be_offloaded(bench: Bench, conte
     assert read_all(bench, "a") == content
 
 
+@pytest.mark.parametrize("dense", ["😀", "漢", "Zm9vYmFyMTIz"])
+def test_a_small_window_gets_small_pages(bench: Bench, dense: str) -> None:
+    bench.page_tokens = 500
+    bench.make("a", dense * 3_000)
+    assert estimate(bench.says("read_file", path="a")) <= 500
+    assert read_all(bench, "a") == dense * 3_000
+
+
 def test_the_runs_files_are_read_in_the_same_way(bench: Bench) -> None:
     content = "y" * 100_000
     bench.files.write("result.txt", content)

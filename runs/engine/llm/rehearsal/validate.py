@@ -12,7 +12,8 @@ from .wire import Invalid
 
 MOST_MESSAGES = 100_000
 MOST_PICTURES = 100
-MANY_PICTURES, MANY_PIXELS = 20, 2_000
+MANY_PICTURES, MANY_PIXELS, MOST_PIXELS = 20, 2_000, 8_000
+MOST_PICTURE_BYTES = 5 * 1024 * 1024
 MOST_MARKS = 4
 LEAST_BUDGET = 1_024
 
@@ -34,6 +35,15 @@ _THINKING_FIRST = (
     "lastmost set of `tool_use` and `tool_result` blocks)."
 )
 _THINKING = ("thinking", "redacted_thinking")
+_ROLE_OF = {
+    "tool_use": "assistant",
+    "thinking": "assistant",
+    "redacted_thinking": "assistant",
+    "server_tool_use": "assistant",
+    "tool_result": "user",
+    "image": "user",
+    "document": "user",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +86,7 @@ def validate(body: Mapping[str, Any], rules: Rules, *, beta: str = "") -> None:
     parts = _parts(messages)
     _check_marks(body, parts)
     _check_texts(messages, parts)
+    _check_roles(parts)
     _check_pairs(body, parts)
     _check_end(messages, rules)
     _check_thinking(body, messages, rules)
@@ -126,6 +137,16 @@ def _texts(block: Mapping[str, Any]) -> Iterator[str]:
         yield block["text"]
     if block["type"] == "tool_result" and isinstance(block.get("content"), list):
         yield from (inner["text"] for inner in block["content"] if inner["type"] == "text")
+
+
+def _check_roles(parts: Sequence[_Part]) -> None:
+    for part in parts:
+        kind, where = part.block["type"], f"messages.{part.number}.content.{part.index}"
+        only = _ROLE_OF.get(kind, part.role)
+        if only != part.role:
+            raise Invalid(f"{where}: `{kind}` blocks can only be in `{only}` messages")
+        if kind == "tool_result" and part.block.get("is_error") and not part.block.get("content"):
+            raise Invalid(f"{where}.tool_result: content cannot be empty if `is_error` is true")
 
 
 def _check_pairs(body: Mapping[str, Any], parts: Sequence[_Part]) -> None:
@@ -248,14 +269,21 @@ def _check_pictures(parts: Sequence[_Part]) -> None:
     ]
     if len(pictures) > MOST_PICTURES:
         raise Invalid(f"Too much media: 0 document pages + {len(pictures)} images > {MOST_PICTURES}")
-    if len(pictures) <= MANY_PICTURES:
-        return
     for part, block in pictures:
-        if max(pixels(block["source"]) or (0,)) > MANY_PIXELS:
-            raise Invalid(
-                f"messages.{part.number}.content.{part.index}.image.source.base64.data: At least one of the "
-                f"image dimensions exceed max allowed size for many-image requests: {MANY_PIXELS} pixels"
-            )
+        _check_picture(f"messages.{part.number}.content.{part.index}.image.source", block, len(pictures))
+
+
+def _check_picture(where: str, block: Mapping[str, Any], count: int) -> None:
+    size = len(block["source"].get("data") or "")
+    if size > MOST_PICTURE_BYTES:
+        raise Invalid(
+            f"{where}.base64: image exceeds 5 MB maximum: {size} bytes > {MOST_PICTURE_BYTES} bytes"
+        )
+    side, many = max(pixels(block["source"]) or (0,)), count > MANY_PICTURES
+    if side > (MANY_PIXELS if many else MOST_PIXELS):
+        most = f" for many-image requests: {MANY_PIXELS}" if many else f": {MOST_PIXELS}"
+        said = f"At least one of the image dimensions exceed max allowed size{most} pixels"
+        raise Invalid(f"{where}.base64.data: {said}")
 
 
 def _inner(block: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
