@@ -8,6 +8,7 @@ from typing import Any
 
 from runs.models import Edit, Event
 
+from .people import person
 from .rows import Row
 
 BY = {"auto": "automatic", "person": "by order", "agent": "by the agent", "fallback": "fallback"}
@@ -35,11 +36,6 @@ def number_of(edit: Edit) -> int:
 
 def who(edit: Edit) -> str:
     return f"by {person(edit.by)}" if edit.by else BY.get(edit.trigger, edit.trigger)
-
-
-def person(name: str) -> str:
-    """A person's name; the one person of an embedded house is the reader."""
-    return "you" if name == "local" else name
 
 
 def why(edit: Edit) -> str:

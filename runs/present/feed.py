@@ -12,6 +12,7 @@ from runs.store import approvals, page_reads
 from runs.store.approvals import Question
 
 from . import asking, calls, edits, notices, told
+from .people import person
 from .rows import Row
 from .standing import Standing, Tag
 from .text import first_words, inline
@@ -272,7 +273,7 @@ def _said(event: Event, message: Message, standing: Standing) -> Row:
     said = texts_of(message.content)
     row = replace(_row(event, message, 0, standing.tag(message.number)), first=True, html=inline(said))
     if message.author == "person":
-        word = "Goal" if message.kind == "goal" else edits.person(message.by or "you").capitalize()
+        word = "Goal" if message.kind == "goal" else person(message.by or "you").capitalize()
         return replace(
             row, kind="person", icon="person", title=word, long=_is_long(said), tokens=message.tokens
         )
