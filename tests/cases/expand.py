@@ -11,11 +11,56 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+MARK = "@expand:"
+KEYS: dict[str, type] = {"id": str, "operation": str, "messages": list, "params": dict, "checks": list}
+
+
+class Unreadable(ValueError):
+    """A file or a line that holds no case; says why."""
+
 
 def load(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
+    """The cases of a file. Raises Unreadable."""
+    return (case_of(line) for _, line in lines_of(path))
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not empty, each with its number. Cut at line feeds only: texts may hold other separators."""
+    try:
+        whole = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}. Name a file of cases.") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path} is not UTF-8 at byte {error.start}. Write it anew as UTF-8.") from error
+    return ((number, line) for number, line in enumerate(whole.split("\n"), 1) if line.strip())
+
+
+def case_of(line: str) -> dict[str, Any]:
+    """One case with its long inputs blown up. Raises Unreadable."""
+    try:
         case = json.loads(line)
-        yield {**case, "messages": expand(case["messages"]), "params": expand(case["params"])}
+        wrong = _wrong(case)
+        if wrong:
+            raise Unreadable(wrong)
+        if MARK not in line:
+            return dict(case)
+        return {**case, "messages": expand(case["messages"]), "params": expand(case["params"])}
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"no JSON: {error}") from error
+    except RecursionError as error:
+        raise Unreadable("nested too deeply to be read") from error
+
+
+def _wrong(case: object) -> str:
+    """Why this is no case; '' when it is one."""
+    if not isinstance(case, dict):
+        return "a case is a JSON object"
+    bad = [name for name, kind in KEYS.items() if not isinstance(case.get(name), kind)]
+    return (
+        f"a case has {', '.join(KEYS)}; this one lacks, or has in another type: {', '.join(bad)}"
+        if bad
+        else ""
+    )
 
 
 def expand(value: Any) -> Any:
@@ -23,10 +68,13 @@ def expand(value: Any) -> Any:
         return {key: expand(item) for key, item in value.items()}
     if isinstance(value, list):
         return [expand(item) for item in value]
-    if not (isinstance(value, str) and value.startswith("@expand:")):
+    if not (isinstance(value, str) and value.startswith(MARK)):
         return value
-    what, _, rest = value.removeprefix("@expand:").partition(":")
-    return _MAKERS[what](rest)
+    what, _, rest = value.removeprefix(MARK).partition(":")
+    try:
+        return _MAKERS[what](rest)
+    except (KeyError, ValueError) as error:
+        raise Unreadable(f"{value[:60]!r} cannot be blown up: there is {', '.join(_MAKERS)}") from error
 
 
 def _lines(rest: str) -> str:

@@ -16,17 +16,21 @@ from runs.engine.intake import sent_back
 from runs.engine.llm.accumulate import usage_of
 from runs.engine.llm.table import price
 from runs.engine.memory import ManualClock, MemoryFiles, MemoryHistory
-from runs.engine.messages import Author, Block, Kind, Message, Role, clean
+from runs.engine.messages import Author, Block, Kind, Message, Role, canonical, clean
 from runs.engine.middleware.base import Desk, Numbers, Technique
 from runs.engine.policy import Policy, preset
 from runs.engine.ports import Answer, Cancel, Capability, Request
 from runs.engine.window.gauge import Gauge, Measured
+from runs.engine.window.lines import inner
 from runs.engine.window.media import MOST_PICTURES
 from runs.engine.window.render import Renderer, frame_of
 from runs.engine.window.versions import Window
 
 MAX_TOKENS = 1000
 WINDOW = 200_000
+FRAME_BYTES = 1_000
+"""Of a request beside its messages: system prompt, tools, marks."""
+
 SUMMARY = {"content": [{"type": "text", "text": "Summary: task and state."}], "stop_reason": "end_turn"}
 
 
@@ -117,13 +121,14 @@ def lay(
         capability, replies or [params.get("summary_reply") or SUMMARY], params.get("summary_error")
     )
     policy = policy_of(params)
-    system = "\n".join(block["text"] for block in params.get("system", [])) or "You are an agent."
+    given = params.get("system") or "You are an agent."
+    system = given if isinstance(given, str) else "\n".join(block["text"] for block in given)
     frame = frame_of(
         llm="canned",
         system=system,
         tools=tools_of(messages, params),
         params={"max_tokens": MAX_TOKENS},
-        shape=replace(shape_of(policy, window), pictures=int(params.get("max_images") or MOST_PICTURES)),
+        shape=replace(shape_of(policy, window), **limits_of(messages, params)),
     )
     items = tuple(Item(message=message.number) for message in archived)
     desk = Desk(
@@ -147,6 +152,22 @@ def lay(
     ground = Ground(desk, llm)
     measure(ground, params.get("usage") or [])
     return ground
+
+
+def limits_of(messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any]) -> dict[str, int]:
+    """How many pictures a request may have, and what they may weigh: what the rest of it leaves of its bytes."""
+    pictures = int(params.get("max_images") or MOST_PICTURES)
+    if not params.get("max_request_bytes"):
+        return {"pictures": pictures}
+    heavy = [
+        part
+        for block in all_blocks(messages)
+        for part in (block, *inner(block))
+        if part["type"] in ("image", "document")
+    ]
+    media = sum(len((block.get("source") or {}).get("data") or "") for block in heavy)
+    rest = len(canonical(clean(list(messages)))) - media + FRAME_BYTES
+    return {"pictures": pictures, "picture_bytes": max(0, int(params["max_request_bytes"]) - rest)}
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
@@ -222,7 +243,8 @@ def _message(
 
 def blocks_of(message: Mapping[str, Any]) -> list[Block]:
     content = message["content"]
-    return clean([{"type": "text", "text": content}] if isinstance(content, str) else list(content))
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
+    return clean(blocks)
 
 
 def measure(ground: Ground, usages: Sequence[Mapping[str, Any]]) -> None:

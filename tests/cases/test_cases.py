@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +80,47 @@ def test_an_unknown_operation_fails_its_case() -> None:
 
 def test_an_unknown_word_fails_its_case() -> None:
     assert not verdict({**CASES["C22"], "checks": ["sparkles"]})["pass"]
+
+
+def test_a_case_that_breaks_off_fails_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = {**CASES["C22"], "messages": [{"role": "user", "content": [{"type": "text", "text": None}]}]}
+    assert "broke off" in verdict(broken)["problems"][0]
+    assert "Traceback" in capsys.readouterr().err
+
+
+def run(*given: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.cases", *map(str, given)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_line_that_is_no_case_fails_and_the_others_are_run(tmp_path: Path) -> None:
+    good = {**CASES["C22"], "note": "a\u2028b"}
+    cases = [json.dumps(good, ensure_ascii=False), '{"id": "cut', '{"id": "X"}', "[1]"]
+    strange = {**CASES["C22"], "id": "Y", "params": {"keep": "@expand:stars:3"}}
+    file = tmp_path / "some.jsonl"
+    file.write_text("\n".join([*cases, "", json.dumps(strange)]), encoding="utf-8")
+    done = run(file, "--json")
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert [(one["id"], one["pass"]) for one in told] == [
+        ("C22", True),
+        ("line 2", False),
+        ("line 3", False),
+        ("line 4", False),
+        ("line 6", False),
+    ]
+    assert "lacks, or has in another type: operation" in told[2]["problems"][0]
+    assert "stars" in told[4]["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(None, "cannot be read"), (b"", "No case"), (b"\xff", "UTF-8")]
+)
+def test_a_file_without_cases_gets_a_sentence(tmp_path: Path, content: bytes | None, says: str) -> None:
+    file = tmp_path / "none.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    done = run(file)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
