@@ -51,7 +51,7 @@ def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run
     content: list[Block] = []
     calls: list[PlannedCall] = []
     repairs: list[str] = []
-    seen = set(used)
+    seen: set[str] = set()
     as_it_came = True
     for raw, block in zip(answer.content, clean(answer.content), strict=True):
         as_it_came = as_it_came and not repairs
@@ -71,7 +71,7 @@ def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run
         if block["type"] == "tool_use":
             if not permit.run:
                 continue
-            block = _with_object(_named(_unique(block, seen, repairs), repairs))
+            block = _with_object(_named(_unique(block, used, seen, repairs), repairs))
             calls.append(toolbox.plan(turn, run, block))
         content.append(block)
     kept = _without_last_thoughts(content)
@@ -92,12 +92,13 @@ def _with_known_keys(block: Block, repairs: list[str]) -> Block:
     return {key: block[key] for key in keys if key in block}
 
 
-def _unique(block: Block, seen: set[str], repairs: list[str]) -> Block:
-    """A fresh id where the llm used one twice: two results for one id are refused for ever after."""
+def _unique(block: Block, used: Collection[str], seen: set[str], repairs: list[str]) -> Block:
+    """A fresh id where the llm used one twice, in this answer (`seen`) or before: two results for one id are refused
+    for ever after."""
     given = str(block["id"])
     plain = _NOT_THE_APIS.sub("_", given)[:MOST_ID]
     chosen, count = plain, 1
-    while chosen in seen or not chosen:
+    while chosen in seen or chosen in used or not chosen:
         count += 1
         chosen = f"{plain or 'call'}_{count}"
     seen.add(chosen)

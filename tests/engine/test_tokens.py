@@ -15,6 +15,7 @@ from runs.engine.tokens import (
     PICTURE_UNKNOWN,
     REMEMBERED,
     estimate,
+    fits,
     of_block,
     of_content,
     of_picture,
@@ -93,6 +94,14 @@ def test_no_kind_of_white_space_is_free(blank: str) -> None:
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_more_text_never_weighs_less(one: str, other: str) -> None:
     assert estimate(f"{one}\n{other}") >= max(estimate(one), estimate(other)) - 1
+
+
+@settings(max_examples=200, derandomize=True, deadline=None, database=None)
+@given(st.text(max_size=60) | st.text(st.sampled_from("abcXYZ019 ._-\n\t"), max_size=60))
+def test_a_text_that_fits_without_being_weighed_fits(said: str) -> None:
+    most = words.ASCII_MOST if said.isascii() else words.MOST
+    assert estimate(said) <= most * len(said)
+    assert all(fits(said, size) == (estimate(said) <= size) for size in range(5 * len(said) + 2))
 
 
 def test_a_picture_weighs_its_pixels_and_never_its_bytes() -> None:

@@ -35,7 +35,8 @@ _CHANGES = frozenset({"write_file", "edit_file", "take_note", "update_note"})
 _SILENT = re.compile(r"exit code 0 · [\d.]+ s · 0 bytes, 0 omitted")
 """A command that ended well and printed nothing is meant to change something too."""
 
-_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds?)\b")
+_DURATION = re.compile(r"\d(?<!\w\d)\d*(?:\.\d+)? ?(?:ms|s|sec|seconds?)\b")
+"""Begins with what it looks for, a digit, so that all other places are passed over quickly."""
 
 
 class Spin(Technique):
@@ -117,17 +118,20 @@ class Spin(Technique):
         if not pairs:
             return False
         self._name = pairs[0][0]["name"]
-        turn = _hash([[call["name"], call["input"], _bare(result)] for call, result in pairs])
+        bare = [_bare(result) for _, result in pairs]
+        turn = _hash(
+            [[call["name"], call["input"], text] for (call, _), text in zip(pairs, bare, strict=True)]
+        )
         self._alike = self._alike + 1 if self._turns and self._turns[-1] == turn else 1
         self._turns.append(turn)
-        news = [self._is_news(*pair) for pair in pairs]
+        news = [self._is_news(*pair, text) for pair, text in zip(pairs, bare, strict=True)]
         self._stale = 0 if any(news) else self._stale + 1
         unfit = all(result_text(result).startswith(UNFIT) for _, result in pairs)
         self._unfit = self._unfit + 1 if unfit else 0
         return True
 
-    def _is_news(self, call: Block, result: Block) -> bool:
-        found = {_hash(_bare(result))}
+    def _is_news(self, call: Block, result: Block, bare: str) -> bool:
+        found = {_hash(bare)}
         acts = call["name"] in _CHANGES or _SILENT.fullmatch(result_text(result))
         if acts and not result.get("is_error"):
             found.add(_hash([call["name"], call["input"]]))

@@ -12,12 +12,13 @@ from typing import Any
 from ..messages import Block, canonical
 from .pictures import PICTURE_UNKNOWN, of_picture, picture_size
 from .sealed import of_document, of_sealed
-from .words import REMEMBERED, estimate
+from .words import REMEMBERED, estimate, fits
 
 __all__ = [
     "PICTURE_UNKNOWN",
     "REMEMBERED",
     "estimate",
+    "fits",
     "of_block",
     "of_content",
     "of_picture",

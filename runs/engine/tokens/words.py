@@ -16,6 +16,9 @@ from pathlib import Path
 REMEMBERED = 100_000
 """Characters up to which a text's size is remembered: a turn asks for that of the same result half a dozen times."""
 
+ASCII_MOST, MOST = 2, 5
+"""No text has more tokens for each of its characters."""
+
 _COMMON = frozenset(Path(__file__).with_name("common.txt").read_text(encoding="utf-8").split())
 """Words that most vocabularies hold whole: the commonest of a few languages, and of programs."""
 
@@ -67,6 +70,11 @@ HEX, DENSE = 0.65, 0.94
 def estimate(text: str) -> int:
     """Tokens of a text, rounded up; 0 for none."""
     return _remembered(text) if len(text) <= REMEMBERED else _weighed(text)
+
+
+def fits(text: str, most: int) -> bool:
+    """Whether a text has at most `most` tokens. One that is too short for more is not weighed."""
+    return len(text) * (ASCII_MOST if text.isascii() else MOST) <= most or estimate(text) <= most
 
 
 def _weighed(text: str) -> int:

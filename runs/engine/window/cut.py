@@ -38,7 +38,8 @@ def tail_start(entries: Sequence[Entry], sizes: Sequence[int], keep: Keep) -> in
 
 def last_turn(entries: Sequence[Entry]) -> int:
     """Index of the newest answer, with which the last turn begins; len(entries) where there is none."""
-    return (legal_cuts(entries) or [len(entries)])[-1]
+    places = range(len(entries) - 1, 0, -1)
+    return next((at for at in places if entries[at].message.role is Role.ASSISTANT), len(entries))
 
 
 def messages_start(entries: Sequence[Entry], count: int) -> int:

@@ -18,9 +18,14 @@ COMMON = 3
 
 LINE = 200
 _KEYED = re.compile(r"^[\s>*\-]*([A-Za-z][\w ./-]{1,48}?)\s*[:=]\s*(\S.{0,140})$")
-_KEY = re.compile(r"\b([A-Z][A-Z0-9]{1,15}[-_]\d{1,8})\b\s*[:=]\s*(\S.{0,140})")
+_KEY = re.compile(r"([A-Z](?<!\w[A-Z])[A-Z0-9]{1,15}[-_]\d{1,8})\b\s*[:=]\s*(\S.{0,140})")
+"""Begins with a capital letter, which is found quickly; none of a word's letters stands before it."""
+
 _URL = re.compile(r"https?://[^\s\"'<>)\]]{4,160}")
 _ERROR = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception)|error|Error|FAILED|FAIL|fatal|panic|Traceback)\b")
+_ERROR_SIGNS = ("Error", "Exception", "error", "FAIL", "fatal", "panic", "Traceback")
+"""One of these stands in everything that _ERROR finds."""
+
 _EXIT = re.compile(r"\bexit(?: code)?[ :=]+(-?\d+)")
 _READ = ("read_file", "list_files", "search_files")
 _WRITE = ("write_file", "edit_file")
@@ -74,7 +79,7 @@ def key_lines(text: str, count: int) -> list[str]:
 
 def _strong(text: str, lines: Sequence[str]) -> list[str]:
     """Most texts have neither key nor error: one look at the whole says so."""
-    if not _KEY.search(text) and not _ERROR.search(text):
+    if not _KEY.search(text) and not any(sign in text for sign in _ERROR_SIGNS):
         return []
     return [line for line in lines if _KEY.search(line) or _ERROR.search(line)]
 
