@@ -5,15 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+AS_WRITTEN = "the one in which the person writes"
+"""Where the language cannot be told: a wrong name would turn the conversation into another language."""
+
+SCRIPT = 0.1
+"""Letters of a script, or that only one language of it has, per word."""
+
+SURE, LEAST = 0.08, 2
+"""Share of the words, and number of different ones, that must speak for a language written in Latin letters."""
+
 _SCRIPTS = (
     ("Japanese", re.compile(r"[\u3040-\u30ff]")),
     ("Korean", re.compile(r"[\uac00-\ud7af]")),
     ("Chinese", re.compile(r"[\u4e00-\u9fff]")),
-    ("Russian", re.compile(r"[\u0400-\u04ff]")),
+    ("Ukrainian", re.compile(r"[іїєґІЇЄҐ]")),
+    ("Russian", re.compile(r"[ыэёЫЭЁ]")),
+    (AS_WRITTEN, re.compile(r"[\u0400-\u04ff]")),
     ("Greek", re.compile(r"[\u0370-\u03ff]")),
+    ("Persian", re.compile(r"[\u067e\u0686\u0698\u06af\u06cc]")),
     ("Arabic", re.compile(r"[\u0600-\u06ff]")),
     ("Hebrew", re.compile(r"[\u0590-\u05ff]")),
     ("Hindi", re.compile(r"[\u0900-\u097f]")),
+    ("Thai", re.compile(r"[\u0e00-\u0e7f]")),
+    ("Vietnamese", re.compile(r"[ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]")),
+    (AS_WRITTEN, re.compile(r"[\u0530-\u058f\u0980-\u0dff\u0e80-\u1cff]")),
 )
 _WORDS = {
     "English": "the and of to is in that it for with you this not are be on do write find use",
@@ -29,13 +44,13 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """The English name of the language that these texts are in, English where nothing speaks for another."""
+    """The English name of the language that these texts are in; AS_WRITTEN where none is sure."""
     whole = "\n".join(texts)[:20_000]
-    letters = len(_LETTERS.findall(whole)) or 1
-    for name, script in _SCRIPTS:
-        if len(script.findall(whole)) > letters * 0.3:
-            return name
     words = [word.casefold() for word in _LETTERS.findall(whole)]
+    for name, script in _SCRIPTS:
+        if len(script.findall(whole)) > len(words) * SCRIPT:
+            return name
     counts = {name: sum(word in known for word in words) for name, known in _SETS.items()}
     best = max(counts, key=lambda name: (counts[name], name == "English"))
-    return best if counts[best] > counts["English"] else "English"
+    sure = len(_SETS[best].intersection(words)) >= LEAST and counts[best] >= SURE * len(words)
+    return best if sure else AS_WRITTEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runs.engine.language import language_of
+from runs.engine.language import AS_WRITTEN, language_of
 
 SPOKEN = {
     "English": "Find out why the export writes some rows twice, and fix it.",
@@ -17,7 +17,12 @@ SPOKEN = {
     "Japanese": "テストが失敗する理由を調べて直してください。",
     "Chinese": "找出测试失败的原因并修复它。",
     "Korean": "테스트가 실패하는 이유를 찾아서 고쳐 주세요.",
-    "Russian": "Найди, почему тесты падают, и исправь код.",
+    "Russian": "Найди, почему тесты падают, и исправь этот код.",
+    "Ukrainian": "Підсумуй усі файли і завжди відповідай українською.",
+    "Persian": "همه فایل‌ها را خلاصه کن و همیشه به فارسی پاسخ بده.",
+    "Arabic": "لخص جميع الملفات وأجب دائما باللغة العربية.",
+    "Thai": "สรุปไฟล์ทั้งหมดและตอบเป็นภาษาไทยเสมอ",
+    "Vietnamese": "Tóm tắt tất cả các tệp và luôn trả lời bằng tiếng Việt.",
 }
 
 
@@ -26,5 +31,19 @@ def test_a_sentence_tells_its_language(language: str) -> None:
     assert language_of([SPOKEN[language]]) == language
 
 
-def test_nothing_but_code_is_english() -> None:
-    assert language_of(["def f(x): return x + 1", ""]) == "English"
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Podsumuj wszystkie pliki i zawsze odpowiadaj po polsku.",
+        "Sammanfatta alla filer och svara alltid på svenska.",
+        "Tüm dosyaları özetle ve her zaman Türkçe cevap ver.",
+        "Tee yhteenveto kaikista tiedostoista.",
+        "Обобщи всички файлове и винаги отговаряй на български.",
+        "Rezumă toate fișierele și răspunde mereu în română.",
+        "সব ফাইলের সারাংশ করো",
+        "x = y + 1",
+        "",
+    ],
+)
+def test_a_language_that_is_not_known_is_never_called_by_another_name(said: str) -> None:
+    assert language_of([said]) == AS_WRITTEN
