@@ -9,6 +9,9 @@ from django.test import Client
 
 from runs.models import Run
 from tests.builders import a_person, a_run
+from tests.living import LiveHouse
+
+from .stage import Stage
 
 JSON = {"headers": {"accept": "application/json"}}
 HTMX = {"headers": {"hx-request": "true"}}
@@ -28,6 +31,11 @@ def client(ada: Any) -> Client:
 def run(ada: Any) -> Run:
     """Thirty turns: a clearing, two compactions, a person's word, an order that waits."""
     return a_run(ada)
+
+
+@pytest.fixture
+def stage(live_house: LiveHouse) -> Stage:
+    return Stage(live_house)
 
 
 def logged_in(person: Any) -> Client:

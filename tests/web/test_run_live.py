@@ -2,72 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import pytest
-
-from agentdash.door import local
 from runs.engine.events import Delta
 from runs.live import bell
 from runs.models import Order
 from runs.store import archive
 from tests import story
 from tests.conftest import wait_until
-from tests.living import In, LiveHouse, expect
-from tests.present.conftest import READ, RED, Scene, a_scene
+from tests.living import expect
+from tests.present.conftest import READ, RED
 
-MANY = 120
-"""Turns that are more than the socket sends one by one."""
-
-SLOW_FEED = """() => {
-    const real = window.fetch;
-    const feed = document.getElementById("run").dataset.feedUrl;
-    window.fetch = async (url, ...rest) => {
-        const answer = await real(url, ...rest);
-        if (url !== feed) return answer;
-        const html = await answer.text();
-        await new Promise((arrive) => (window.arrive = arrive));
-        return new Response(html);
-    };
-    const data = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data").get;
-    window.heard = "";
-    Object.defineProperty(MessageEvent.prototype, "data", { get() {
-        const said = data.call(this);
-        window.heard += said;
-        return said;
-    } });
-}"""
-"""The present's feed, as the server drew it, stays on its way until `arrive()`; `heard` is what the socket brought."""
+from .stage import Stage
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-
-
-class Stage:
-    """A run that a test moves, and a page that watches it."""
-
-    def __init__(self, house: LiveHouse) -> None:
-        self.house = house
-        self.scene = a_scene(local(), title="Invoices exported twice")
-        self.scene.turns(12, READ, words="I read it.", thinking="What is there?")
-
-    def open(self, query: str = "", **options: Any) -> In:
-        page = self.house.page(f"/runs/{self.scene.run.slug}/{query}", **options)
-        expect(page.locator("#live")).to_have_attribute("data-state", "live")
-        expect(page.locator(".layer .edge.limit")).to_be_visible() if not options.get("is_mobile") else None
-        return page
-
-    def ring(self) -> None:
-        bell.ring(self.scene.run.pk, self.scene.seq)
-
-    def act(self, move: Callable[[Scene], Any]) -> None:
-        move(self.scene)
-        self.ring()
-
-
-@pytest.fixture
-def stage(live_house: LiveHouse) -> Stage:
-    return Stage(live_house)
 
 
 def test_a_turn_appears_as_it_happens_and_the_gauge_moves(stage: Stage) -> None:
@@ -119,69 +65,6 @@ def test_a_compaction_is_marked_everywhere_at_once(stage: Stage) -> None:
     expect(page.locator("#vitals [role=meter]")).to_have_attribute("aria-valuenow", str(edit.tokens_after))
     page.locator(".flag.compaction").click()
     page.wait_for_url("**/compactions/1/")
-
-
-def test_looking_at_the_past_is_in_the_address_and_the_present_waits(stage: Stage) -> None:
-    page = stage.open()
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_url("**?turn=10")
-    expect(page.locator("#past")).to_contain_text("You are looking at turn 10")
-    expect(page.locator("#panel")).to_contain_text("As of turn 10")
-    stage.act(lambda scene: scene.turns(1, READ, words="Meanwhile."))
-    expect(page.locator("#vitals .about")).to_contain_text("turn 13")
-    expect(page.locator("#feed-past")).not_to_contain_text("Meanwhile.")
-    page.go_back()
-    expect(page.locator("#past")).to_be_hidden()
-    expect(page.locator("#feed-rows")).to_contain_text("Meanwhile.")
-    page.go_forward()
-    expect(page.locator("#past")).to_contain_text("You are looking at turn 10")
-    page.keyboard.press("End")
-    expect(page.locator("#past")).to_be_hidden()
-
-
-def test_what_happens_while_the_present_is_drawn_again_is_not_lost(stage: Stage) -> None:
-    """Turns, their results and a compaction that come between the server's drawing and its arrival."""
-    page = stage.open()
-    page.keyboard.press("Home")
-    expect(page.locator("#past")).to_contain_text("You are looking at turn 1.")
-    page.evaluate(SLOW_FEED)
-    page.keyboard.press("End")
-    page.wait_for_function("() => window.arrive")
-    stage.act(lambda scene: scene.turns(3, READ, words="In between."))
-    stage.act(lambda scene: scene.compact())
-    page.wait_for_function("() => window.heard.includes('window.edited')")
-    page.evaluate("window.arrive()")
-    expect(page.locator("#feed-rows .cut")).to_contain_text("Compaction 1")
-    expect(page.locator("#vitals .about")).to_contain_text("turn 15")
-    assert rows(page) == rows(stage.open())
-
-
-def test_a_snapshot_while_the_past_is_looked_at_leaves_the_past_alone(stage: Stage) -> None:
-    page = stage.open()
-    page.keyboard.press("Home")
-    expect(page.locator("#past")).to_contain_text("You are looking at turn 1.")
-    page.context.set_offline(True)
-    expect(page.locator("#offline")).to_contain_text("Reconnecting, nothing is lost.")
-    stage.act(lambda scene: scene.turns(MANY, READ))
-    page.context.set_offline(False)
-    expect(page.locator("#vitals .about")).to_contain_text(f"turn {12 + MANY}")
-    expect(page.locator("#feed-past")).to_be_visible()
-    expect(page.locator("#feed-live")).to_be_hidden()
-    page.keyboard.press("End")
-    expect(page.locator("#feed-rows")).to_be_visible()
-    assert rows(page) == rows(stage.open())
-
-
-def rows(page: In) -> list[str]:
-    """Each row of the feed and what it says, however often it stands there."""
-    return page.locator("#feed-rows > *").evaluate_all("(all) => all.map((row) => row.id + row.textContent)")
-
-
-def test_a_copied_link_opens_the_same_turn_and_tab(stage: Stage) -> None:
-    page = stage.open("?turn=4&tab=log")
-    expect(page.locator("#past")).to_contain_text("You are looking at turn 4")
-    expect(page.locator("#tab-log")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_click_on_a_bar_selects_its_turn(stage: Stage) -> None:

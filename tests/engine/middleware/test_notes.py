@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from runs.engine.middleware.base import Asked
+from runs.engine.middleware.notes import Notes
 
 from ..stage import Play, answer, play, use
 
 
-def noted(*more: object, **sections: object) -> Play:
+def noted(*more: object, workspace: Path = Path("/nowhere"), **sections: object) -> Play:
     steps = [
         answer("I note.", use("n1", "take_note", section="facts", text="LAMP-9 is brass")),
         answer("And.", use("n2", "take_note", section="pending", text="polish it")),
@@ -17,7 +19,7 @@ def noted(*more: object, **sections: object) -> Play:
         *(answer(f"Look {at}.", use(f"l{at}", "list_files", path=".")) for at in range(4)),
         *more,
     ]
-    stage = play(*steps, valves={"spin_nudge": 0, "spin_pause": 0}, **sections)  # type: ignore[arg-type]
+    stage = play(*steps, workspace=workspace, valves={"spin_nudge": 0, "spin_pause": 0}, **sections)  # type: ignore[arg-type]
     for _ in range(7):
         stage.turn()
     return stage
@@ -49,6 +51,29 @@ def test_the_summariser_is_told_not_to_repeat_them() -> None:
 def test_a_file_of_the_run_says_what_the_notebook_says() -> None:
     files = noted().agent.desk.files
     assert files.read("NOTES.md") == "pending:\n2 [done] polish it\nfacts:\n1 [open] LAMP-9 is brass\n"
+
+
+def test_the_file_lies_in_the_workspace_where_the_policy_says_so_under_the_name_of_the_run(
+    tmp_path: Path,
+) -> None:
+    """Other runs and people work there too: nobody's NOTES.md is written over."""
+    desk = noted(workspace=tmp_path, notes={"mirror": "workspace"}).agent.desk
+    file = desk.workspace / f"NOTES-{desk.slug}.md"
+    assert file.read_text() == "pending:\n2 [done] polish it\nfacts:\n1 [open] LAMP-9 is brass\n"
+    assert desk.files.read("NOTES.md") is None
+
+
+def test_a_workspace_that_is_away_for_a_turn_gets_its_notes_with_the_next(tmp_path: Path) -> None:
+    desk = noted(workspace=tmp_path, notes={"mirror": "workspace"}).agent.desk
+    file, away = desk.workspace / f"NOTES-{desk.slug}.md", desk.workspace.with_name("away")
+    file.unlink()
+    desk.workspace.rename(away)
+    notes = Notes()
+    notes.start(desk)
+    assert list(notes.after_turn(desk.window)) == []
+    away.rename(desk.workspace)
+    assert list(notes.after_turn(desk.window)) == []
+    assert "LAMP-9 is brass" in file.read_text()
 
 
 def test_a_run_without_notes_writes_no_file() -> None:
