@@ -1,4 +1,4 @@
-"""`redis://` for Celery, with a reader that survives nonsense in the queue.
+"""`redis://` for Celery, with a reader that survives nonsense in the queue and sees when there is room again.
 
 In kombu's own, a message that is no JSON or lacks its envelope ends the worker that reads it, and the next one too when
 somebody sends it again. A message is only a hint: one that cannot be read is dropped, and the sweeper looks anyway.
@@ -10,6 +10,10 @@ import logging
 from typing import Any
 
 from kombu.transport import TRANSPORT_ALIASES, redis
+
+ROOM_SECONDS = 0.2
+"""A worker whose threads are all taken does not listen, and a thread that becomes free does not wake its loop: it would
+sleep for a second or more, while runs wait for that thread."""
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +30,10 @@ class Channel(redis.Channel):
 class Transport(redis.Transport):
     Channel = Channel
 
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        super().register_with_event_loop(connection, loop)
+        loop.call_repeatedly(ROOM_SECONDS, _look_again)
+
     def _deliver(self, message: Any, queue: str) -> None:
         try:
             Channel.Message(message, channel=self.channels[0])
@@ -33,6 +41,10 @@ class Transport(redis.Transport):
             log.warning("A message without a proper envelope was dropped: %r", error)
             return
         super()._deliver(message, queue)
+
+
+def _look_again() -> None:
+    """The loop asks on every round whether there is room."""
 
 
 def register() -> None:

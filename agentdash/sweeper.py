@@ -9,8 +9,15 @@ import time
 from django.db import Error, connection
 
 from runs import runner, tasks
+from runs.runner.waiting import give_connection
 from runs.runner.watch import watch
-from runs.store import expiry, lease
+from runs.store import expiry, lease, orders
+
+ORDERS_SECONDS = 0.5
+"""A person waits for an answer: half of the second that is promised."""
+
+ORDERS_HANDS = 4
+"""Runs at a time whose orders are answered beside the slices; a summary may keep one for a minute."""
 
 AGAIN_SECONDS = 20.0
 EXPIRE_SECONDS = 60.0
@@ -26,6 +33,10 @@ class Sweeper:
     how many runs this process may hold, it takes runs itself while the broker is away, or does not bring anybody
     after the second ring; with `last` only when nobody else is at work: a thousand runs that wait for a free worker
     are none of the pages' business.
+
+    An order does not wait for any of that. Twice a second it looks for runs with an order that nobody holds and answers
+    it in a thread of its own: all threads may be taken by runs that merely go on, and their hints stand in line before
+    this one's.
     """
 
     def __init__(self, seconds: float, hands: int = 0, *, last: bool = False) -> None:
@@ -35,6 +46,8 @@ class Sweeper:
         self.again = min(AGAIN_SECONDS, 2 * seconds) if hands else AGAIN_SECONDS
         self.rung: dict[int, float] = {}
         self.taken: set[int] = set()
+        self.answering: dict[int, threading.Thread] = {}
+        self.tried: dict[int, frozenset[int]] = {}
         self.expired = 0.0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._sweep, name="sweeper", daemon=True)
@@ -45,6 +58,11 @@ class Sweeper:
     def stop(self) -> None:
         self.end()
         self.thread.join(5)
+
+    def rest(self, seconds: float) -> None:
+        """Wait for the answers that are under way."""
+        for thread in list(self.answering.values()):
+            thread.join(seconds)
 
     def end(self) -> None:
         """Begin nothing more, and do not wait: for signal handlers."""
@@ -65,6 +83,29 @@ class Sweeper:
             expiry.expire_orders(runner.owner())
         return due
 
+    def answer(self) -> None:
+        """Begin to answer what lies before nobody; what then cannot be answered after all is not tried again."""
+        lying = orders.lying()
+        self.tried = {run_id: tried for run_id, tried in self.tried.items() if run_id in lying}
+        for run_id, asked in lying.items():
+            busy = run_id in self.answering or watch.expects(run_id) or len(self.answering) >= ORDERS_HANDS
+            if not busy and asked - self.tried.get(run_id, frozenset()):
+                self.tried[run_id] = asked
+                thread = threading.Thread(
+                    target=self._answer, args=(run_id,), name=f"answer-{run_id}", daemon=True
+                )
+                self.answering[run_id] = thread
+                thread.start()
+
+    def _answer(self, run_id: int) -> None:
+        try:
+            tasks.answer(run_id)
+        except Exception:  # the hint of this order stands in line too
+            log.exception("run %s: its orders could not be answered at once", run_id)
+        finally:
+            self.answering.pop(run_id, None)
+            connection.close()
+
     def _ring(self, run_id: int, now: float) -> bool:
         self.rung[run_id] = now
         return tasks.hint(run_id)
@@ -84,10 +125,16 @@ class Sweeper:
             connection.close()
 
     def _sweep(self) -> None:
-        while not self.ended.wait(self.seconds):
+        looked = time.monotonic()
+        while not self.ended.wait(min(ORDERS_SECONDS, self.seconds)):
             try:
-                self.look()
+                if not self.last:
+                    self.answer()
+                if time.monotonic() - looked >= self.seconds:
+                    looked = time.monotonic()
+                    self.look()
             except Error as error:  # the database is away; the next round may find it back
                 log.warning("the sweeper could not look: %s", error)
-            finally:
                 connection.close()
+            give_connection()
+        connection.close()

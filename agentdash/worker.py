@@ -84,6 +84,7 @@ class Worker:
         celery_state.should_stop = 0  # global to Celery's module, so put back for the next worker
         inproc.bed.leave()
         self.thread.join(seconds)
+        self.sweeper.rest(seconds)
         if ended := not self.thread.is_alive():
             celery_state.should_stop = None
             watch.stay()  # nothing of this worker is left that must not go on; the process may work again

@@ -31,6 +31,12 @@ def by_hand(run_id: int) -> None:
         pass
 
 
+def answer(run_id: int) -> None:
+    """The run's orders and nothing else; whoever has time for it walks it on."""
+    if runner.answer(run_id) and not watch.leaving:
+        hint(run_id)
+
+
 def hint(run_id: int) -> bool:
     """Say that a run has something to do. A lost hint (False) costs time, never a turn: the sweeper looks too."""
     try:

@@ -6,8 +6,8 @@ warm       agents kept from slice to slice  away        the database is away, lo
 crash      points to crash at, for tests         waiting     what a thread gives up while it waits
 """
 
-from .slice import advance
+from .slice import advance, answer
 from .taking_up import prepare
 from .watch import leave, owner, poke
 
-__all__ = ["advance", "leave", "owner", "poke", "prepare"]
+__all__ = ["advance", "answer", "leave", "owner", "poke", "prepare"]

@@ -32,7 +32,7 @@ from runs.store.transitions import When, Where
 
 from . import applying, away, crash
 from .taking_up import lost_attempt, take_up
-from .waiting import come_back, give_back
+from .waiting import come_back, give_back, seats
 from .warm import warm
 from .watch import FENCED, LEAVING, owner, watch
 
@@ -45,6 +45,15 @@ log = logging.getLogger(__name__)
 
 def advance(run_id: int) -> bool:
     """Walk a run for one slice if nobody else does; answer its orders if it is idle. True: there is more to do."""
+    return _taken(run_id, TURNS)
+
+
+def answer(run_id: int) -> bool:
+    """Answer a run's orders if nobody has it, and leave the rest of the slice to whoever has time for it."""
+    return _taken(run_id, 0)
+
+
+def _taken(run_id: int, turns: int) -> bool:
     close_old_connections()
     try:
         claim = _claim(run_id)
@@ -52,7 +61,7 @@ def advance(run_id: int) -> bool:
             watch.poke(run_id)
             return False
         with watch.holding(run_id):
-            again = _walk(claim)
+            again = _walk(claim, turns)
         return again or bool(orders.due(run_id))  # an order may have come while the slice ended
     except away.TROUBLE as error:  # nothing was begun, or it was handed back; the sweeper looks again
         log.warning("run %s: the database does not answer: %s", run_id, error)
@@ -61,11 +70,11 @@ def advance(run_id: int) -> bool:
         give_back()
 
 
-def _walk(claim: Claim) -> bool:
+def _walk(claim: Claim, turns: int) -> bool:
     """The slice, whatever becomes of it; the run is let go of at its end."""
     try:
         reserve.keep()
-        again = Slice(claim).walk()
+        again = Slice(claim, turns).walk()
     except Fenced as fenced:
         log.warning("%s", fenced)
         return False
@@ -94,7 +103,10 @@ def _claim(run_id: int) -> Claim | None:
     with watch.lined_up(run_id) as alone:
         if not alone:
             return None
-        come_back(first=bool(orders.pending(run_id)))
+        seats.serve(run_id)
+        if orders.pending(run_id):
+            seats.call(run_id)
+        come_back()
         if watch.leaving:
             return None
         claim = lease.claim(run_id, owner())
@@ -104,10 +116,11 @@ def _claim(run_id: int) -> Claim | None:
 
 
 class Slice:
-    """One claimed stretch of a run."""
+    """One claimed stretch of a run, of at most so many turns."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, most: int) -> None:
         self.claim = claim
+        self.most = most
         self.left = warm.take(claim)
         self.found: Standing | None = None if self.left else standing(claim.run_id)
         run = self.found.run if self.found else Run.objects.only("state", "reason").get(pk=claim.run_id)
@@ -154,7 +167,7 @@ class Slice:
             self.turn_to("failed", f"crashed {times} times in turn {turn}. Retry when the cause is gone.")
 
     def _has_room(self) -> bool:
-        return self.turns < TURNS and time.monotonic() < self.until and not watch.leaving
+        return self.turns < self.most and time.monotonic() < self.until and not watch.leaving
 
     def _one_turn(self) -> None:
         self.turns += 1
@@ -245,7 +258,7 @@ class Slice:
     def store(
         self, *events: Event, answers: Sequence[OrderAnswer] = (), state: StateChange | None = None
     ) -> None:
-        come_back(first=watch.called(self.claim.run_id))
+        come_back()
         quiet, self.quiet = self.quiet, []
         if any(isinstance(event, CallStarted) for event in events):
             watch.acting(self.claim.run_id, True)

@@ -1,4 +1,5 @@
-"""One watcher a process: it renews the leases of the runs in hand, and hears what cannot wait for a boundary.
+"""One watcher a process: it renews the leases of the runs in hand, and hears what is ordered of them: some of it cannot
+wait for a boundary, and all of it lets the run go before others that want to compute.
 
 A run whose lease could not be renewed for two thirds of it stops by itself: another worker may have it soon.
 """
@@ -18,6 +19,8 @@ from django.db import Error, connection
 
 from runs.engine.ports import Cancel
 from runs.store import lease, orders
+
+from .waiting import seats
 
 POLL_S = 0.5
 STOPPED, INTERRUPTED, LEAVING, FENCED = "stop_now", "interrupt", "leaving", "fenced"
@@ -96,11 +99,6 @@ class Watch:
     def holds(self, run_id: int) -> bool:
         return run_id in self._hands
 
-    def called(self, run_id: int) -> bool:
-        """Whether somebody called the run away from what it waits for."""
-        cancel = self._hands.get(run_id)
-        return cancel is not None and bool(cancel.reason)
-
     def fresh(self, run_id: int) -> Cancel:
         """A new flag for the next stretch of a run; the one before may have been raised."""
         with self._lock:
@@ -118,7 +116,7 @@ class Watch:
 
     def poke(self, run_id: int) -> None:
         """Look at once: there may be an order for this run."""
-        if run_id in self._hands:
+        if self.holds(run_id) or self.expects(run_id):
             self._wake.set()
 
     def leave(self, grace: float = 0.0) -> None:
@@ -148,8 +146,7 @@ class Watch:
     def _look(self, hands: dict[int, Cancel]) -> None:
         seconds = lease.lease_ms() / 1000
         try:
-            for run_id, asked in orders.stop_now_asked(list(hands)).items():
-                hands[run_id](STOPPED if asked.kind == "stop_now" else INTERRUPTED)
+            self._hear(hands)
             if time.monotonic() - self._beaten >= seconds / 3:
                 lease.renew_all(owner())
                 self._beaten = time.monotonic()
@@ -160,6 +157,13 @@ class Watch:
         if time.monotonic() - self._beaten > seconds * 2 / 3:
             for cancel in hands.values():
                 cancel(FENCED)
+
+    def _hear(self, hands: dict[int, Cancel]) -> None:
+        found = orders.waiting(hands.keys() | set(self._lined_up))
+        seats.called({asked.run_id for asked in found})
+        for run_id, asked in {asked.run_id: asked for asked in found if asked.cuts}.items():
+            if run_id in hands:
+                hands[run_id](STOPPED if asked.kind == "stop_now" else INTERRUPTED)
 
 
 watch = Watch()

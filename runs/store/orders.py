@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,10 +20,11 @@ __all__ = [
     "Asked",
     "OrderAnswer",
     "due",
+    "lying",
     "outdated",
     "overtaken",
     "pending",
-    "stop_now_asked",
+    "waiting",
     "where",
 ]
 
@@ -54,6 +55,7 @@ EDITED = {
     "clear_results": "cleared of old results",
     "undo": "set back",
 }
+GOING = Where(state=State.RUNNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,11 @@ class Asked:
         """Whether it stays pending there: nobody can answer it yet."""
         return self.met(here).when in (When.CLOSE, When.STOP)
 
+    @property
+    def cuts(self) -> bool:
+        """Whether it does not wait for a boundary: what the run is at just now is cancelled."""
+        return self.kind == "stop_now" or self.args.get("how") == "interrupt"
+
 
 def where(run: Run) -> Where:
     """Where a run stands for whoever looks at it. One that works may be anywhere in its turn: that is no news."""
@@ -93,29 +100,29 @@ def due(run_id: int) -> tuple[Asked, ...]:
     return tuple(asked for asked in found if not asked.waits(here))
 
 
+def lying() -> dict[int, frozenset[int]]:
+    """What could be answered at once and lies before nobody: the numbers of such orders, by the run nobody holds."""
+    found = sql.rows(
+        f"""SELECT DISTINCT o.run_id FROM runs_order o JOIN runs_run r ON r.id = o.run_id
+            WHERE o.state = 'pending' AND (r.lease_until_ms IS NULL OR r.lease_until_ms < {sql.now_expression()})"""
+    )
+    orders = {run_id: frozenset(asked.id for asked in due(run_id)) for (run_id,) in found}
+    return {run_id: numbers for run_id, numbers in orders.items() if numbers}
+
+
 def pending(run_id: int) -> tuple[Asked, ...]:
     """The orders of a run that wait, in the order in which they apply."""
     found = _read("SELECT id FROM runs_order WHERE run_id = %s AND state = 'pending'", [run_id])
     return tuple(sorted(found, key=lambda asked: _rank(asked.kind)))
 
 
-def stop_now_asked(run_ids: Sequence[int]) -> dict[int, Asked]:
-    """Of these runs, the ones whose call is to be cancelled at once: by stop_now, or by an interrupting say.
-
-    Asked twice a second for every run in hand.
-    """
+def waiting(run_ids: Collection[int]) -> list[Asked]:
+    """The orders of these runs that wait for their worker. Asked twice a second for every run in hand."""
     if not run_ids:
-        return {}
+        return []
     ids = ",".join(str(int(run_id)) for run_id in run_ids)
-    found = _read(
-        f"""SELECT id FROM runs_order WHERE state = 'pending' AND kind IN ('stop_now', 'say')
-            AND run_id IN ({ids})"""
-    )
-    return {
-        asked.run_id: asked
-        for asked in found
-        if asked.kind == "stop_now" or asked.args.get("how") == "interrupt"
-    }
+    found = _read(f"SELECT id FROM runs_order WHERE state = 'pending' AND run_id IN ({ids})")
+    return [asked for asked in found if not asked.waits(GOING)]
 
 
 def _read(ids: str, values: Sequence[Any] = ()) -> list[Asked]:

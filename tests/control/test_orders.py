@@ -270,10 +270,27 @@ def test_waiting_ends_with_the_order_still_pending_when_nobody_answers() -> None
     assert control.wait_for(made, 0).reason == "waiting for a worker"
 
 
-def test_stop_now_and_an_interrupting_message_are_seen_at_once() -> None:
+def test_a_worker_is_told_what_waits_for_it_and_what_of_that_cuts_a_call() -> None:
     run, other = a_run(turns=1, order=""), a_run(turns=1, order="")
     control.order(a_person(), run, "say", {"text": "Wait.", "how": "queue"})
-    assert orders.stop_now_asked([run.pk, other.pk]) == {}
+    assert orders.waiting([run.pk, other.pk]) == [], "a queued message waits for the run, not for its worker"
     control.order(a_person(), other, "stop_now")
     control.order(a_person(), run, "say", {"text": "Wait!", "how": "interrupt"})
-    assert set(orders.stop_now_asked([run.pk, other.pk])) == {run.pk, other.pk}
+    control.order(a_person(), run, "pause")
+    found = orders.waiting([run.pk, other.pk])
+    assert [(asked.run_id, asked.kind, asked.cuts) for asked in found] == [
+        (other.pk, "stop_now", True),
+        (run.pk, "say", True),
+        (run.pk, "pause", False),
+    ]
+    assert [asked.run_id for asked in orders.waiting([other.pk])] == [other.pk]
+    assert orders.waiting([]) == []
+
+
+def test_an_order_lies_before_nobody_until_a_worker_holds_its_run() -> None:
+    held, free, later = in_state("paused"), in_state("paused"), in_state("paused")
+    made = [control.order(a_person(), run, "resume") for run in (held, free)]
+    control.order(a_person(), later, "say", {"text": "Then.", "how": "queue"})
+    Run.objects.filter(pk=later.pk).update(state="running")
+    assert lease.claim(held.pk, "worker-2", any_state=True)
+    assert orders.lying() == {free.pk: frozenset({made[1].pk})}

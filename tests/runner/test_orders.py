@@ -150,3 +150,24 @@ def test_each_order_has_one_answer_among_the_events(begin: Begin, walk: Walk) ->
     walk(run)
     answers = Event.objects.filter(run=run, kind="order.answered")
     assert sorted(event.data["order"] for event in answers) == [order.pk for order in orders]
+
+
+def test_an_order_is_answered_beside_the_slices_without_a_turn(begin: Begin, walk: Walk) -> None:
+    """A thread that only answers has no time to walk the run: that is left to whoever comes next."""
+    run = begin()
+    runner.advance(run.pk)
+    asked(run, "pause")
+    walk(run)
+    resume = asked(run, "resume")
+    assert runner.answer(run.pk), "there is more to do"
+    run.refresh_from_db()
+    assert (answered(resume).state, run.state, run.turn_no, run.lease_owner) == ("applied", "running", 1, "")
+    assert walk(run).state == "done"
+
+
+def test_a_run_without_orders_is_let_go_of_as_it_was(begin: Begin) -> None:
+    run = begin()
+    runner.advance(run.pk)
+    assert runner.answer(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.turn_no, run.lease_owner) == ("running", 1, "")

@@ -10,13 +10,16 @@ import pytest
 
 from runs.engine.ports import Cancel
 from runs.runner import waiting
+from runs.runner import watch as watch_module
 from runs.runner.waiting import Aside, Seats
 from runs.runner.watch import Watch
+from runs.store import sql
+from runs.store.orders import Asked
 from tests.conftest import wait_until
 
 
 class Crowd:
-    """Threads that want a seat and keep it until they are told."""
+    """Threads that want a seat, each for a run of its own, and keep it until they are told."""
 
     def __init__(self, seats: Seats) -> None:
         self.seats = seats
@@ -24,27 +27,29 @@ class Crowd:
         self.rise = {name: threading.Event() for name in "abcdef"}
         self.threads: list[threading.Thread] = []
 
-    def comes(self, name: str, *, first: bool = False) -> None:
+    def comes(self, name: str) -> None:
         """And has sat down, or stands in the queue, when this returns."""
 
         def sit() -> None:
-            self.seats.take(first=first)
+            self.seats.serve(run(name))
+            self.seats.take()
             self.sat.append(name)
             self.rise[name].wait(20)
             self.seats.give()
 
-        before = self.standing
+        before = self.seats.waiting
         self.threads.append(threading.Thread(target=sit, daemon=True))
         self.threads[-1].start()
-        wait_until(lambda: name in self.sat or self.standing > before, what=f"{name} to come")
-
-    @property
-    def standing(self) -> int:
-        return len(self.seats._first) + len(self.seats._then)
+        wait_until(lambda: name in self.sat or self.seats.waiting > before, what=f"{name} to come")
 
     def leaves(self, name: str, then: str) -> None:
         self.rise[name].set()
         wait_until(lambda: then in self.sat, what=f"{then} to sit down")
+
+
+def run(name: str) -> int:
+    """Whom a thread of that name serves."""
+    return ord(name)
 
 
 @pytest.fixture
@@ -66,12 +71,59 @@ def test_so_many_sit_and_the_others_follow_in_their_order(crowd: Crowd) -> None:
     assert crowd.sat == ["a", "b", "c", "d"]
 
 
-def test_who_was_called_by_a_person_goes_before_all_others(crowd: Crowd) -> None:
+def test_a_run_with_an_order_goes_before_all_that_merely_go_on(crowd: Crowd) -> None:
     for name in "abcd":
         crowd.comes(name)
-    crowd.comes("e", first=True)
+    crowd.seats.call(run("e"))
+    crowd.comes("e")
     crowd.leaves("a", then="e")
-    assert crowd.sat == ["a", "b", "e"]
+    crowd.leaves("b", then="c")
+    assert crowd.sat == ["a", "b", "e", "c"]
+
+
+def test_an_order_also_brings_forward_who_was_waiting_when_it_came(crowd: Crowd) -> None:
+    for name in "abcdef":
+        crowd.comes(name)
+    crowd.seats.called({run("e"), run("f")})
+    crowd.leaves("a", then="e")
+    crowd.leaves("b", then="f")
+    crowd.leaves("e", then="c")
+    assert crowd.sat == ["a", "b", "e", "f", "c"]
+
+
+def test_once_its_order_is_answered_a_run_waits_like_all_others(crowd: Crowd) -> None:
+    crowd.seats.called({run("d")})
+    for name in "abcd":
+        crowd.comes(name)
+    crowd.seats.called(())
+    crowd.leaves("a", then="c")
+    assert crowd.sat == ["a", "b", "c"]
+
+
+@pytest.mark.django_db
+def test_whatever_is_ordered_of_a_run_in_hand_or_in_line_brings_it_forward(
+    monkeypatch: pytest.MonkeyPatch, crowd: Crowd
+) -> None:
+    """Not only what cuts a call: a pause waits for the turn's end, and the turn for a seat."""
+    held, lined_up, other = (an_asked(number) for number in map(run, "ced"))
+    monkeypatch.setattr(watch_module, "seats", crowd.seats)
+    monkeypatch.setattr(
+        watch_module.orders, "waiting", lambda ids: [one for one in (lined_up, held) if one.run_id in ids]
+    )
+    for name in "abdce":
+        crowd.comes(name)
+    watching = Watch()
+    with watching.lined_up(lined_up.run_id), watching.holding(other.run_id), watching.holding(held.run_id):
+        watching._look(dict(watching._hands))
+        assert not watching.fresh(held.run_id).reason
+    crowd.leaves("a", then="c")
+    crowd.leaves("b", then="e")
+    crowd.leaves("c", then="d")
+    assert crowd.sat == ["a", "b", "c", "e", "d"]
+
+
+def an_asked(run_id: int) -> Asked:
+    return Asked(id=run_id, run_id=run_id, kind="pause", args={}, by="ada", at=sql.now())
 
 
 def test_taking_twice_takes_one_seat_and_giving_twice_gives_one(crowd: Crowd) -> None:
@@ -87,7 +139,7 @@ def test_taking_twice_takes_one_seat_and_giving_twice_gives_one(crowd: Crowd) ->
     assert crowd.sat == ["a", "b"]
 
 
-class Asked:
+class AskedLlm:
     """An llm that looks whether its caller holds a seat while it answers."""
 
     capability: Any = "known"
@@ -113,7 +165,7 @@ def test_an_llm_is_asked_without_a_seat_and_answers_to_somebody_seated(
     monkeypatch.setattr(waiting, "seats", seats)
     given: list[bool] = []
     monkeypatch.setattr(waiting, "give_connection", lambda: given.append(True))
-    asked: Any = Asked(seats)
+    asked: Any = AskedLlm(seats)
     llm = Aside(asked)
     seats.take()
     answer: Any = llm.answer(None, Cancel())  # type: ignore[arg-type]
@@ -137,7 +189,7 @@ def test_who_waits_for_a_seat_holds_no_connection(monkeypatch: pytest.MonkeyPatc
     seats.take()
     thread = threading.Thread(target=waiting.come_back)
     thread.start()
-    wait_until(lambda: len(seats._then) == 1, what="the thread to queue")
+    wait_until(lambda: seats.waiting == 1, what="the thread to queue")
     assert held == []
     seats.give()
     thread.join(20)

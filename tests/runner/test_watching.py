@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from runs.runner import watch as module
@@ -17,13 +19,13 @@ def test_a_mistake_of_ours_does_not_end_the_watcher(monkeypatch: pytest.MonkeyPa
     looks: list[int] = []
     asked = Asked(id=1, run_id=7, kind="stop_now", args={}, by="ada", at=module.orders.sql.now())
 
-    def look(run_ids: list[int]) -> dict[int, Asked]:
+    def look(run_ids: Collection[int]) -> list[Asked]:
         looks.append(len(run_ids))
         if len(looks) == 1:
             raise ValueError("what nobody thought of")
-        return {7: asked}
+        return [asked]
 
-    monkeypatch.setattr(module.orders, "stop_now_asked", look)
+    monkeypatch.setattr(module.orders, "waiting", look)
     monkeypatch.setattr(module, "POLL_S", 0.01)
     watching = Watch()
     with watching.holding(7):
