@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..events import Checked, Edit, Event, Form, Item
+from ..events import Checked, Edit, Event, Form, Item, Trigger
 from ..messages import Kind
 from ..window.forms import clearable
 from ..window.head import without_thinking
 from ..window.versions import Entry, Window
 from .base import Asked, Desk, Technique, cleared, percent
 from .undo import fresh_undo
+
+FULL = (Form.FULL,)
+"""A preview is small and names its file: it is cleared only where there is no other room."""
 
 
 class ClearResults(Technique):
@@ -43,7 +46,8 @@ class ClearResults(Technique):
             yield from self.desk.apply(edit)
 
     def _draw(self, window: Window, asked: Asked) -> Edit | None:
-        items = cleared_items(self.desk, window.entries, self._keep(asked))
+        forms = FULL if asked.trigger is not Trigger.FALLBACK else (Form.FULL, Form.PREVIEW)
+        items = cleared_items(self.desk, window.entries, self._keep(asked), forms)
         if items is None:
             return None
         return self.desk.draw(
@@ -66,8 +70,11 @@ class ClearResults(Technique):
         )
 
 
-def cleared_items(desk: Desk, shown: Sequence[Entry], keep: int) -> list[Item] | None:
-    """The window with all but the last `keep` result messages cleared; None when there is nothing to clear."""
+def cleared_items(
+    desk: Desk, shown: Sequence[Entry], keep: int, forms: Sequence[Form] = FULL
+) -> list[Item] | None:
+    """The window with all but the last `keep` result messages cleared, of those that stand in one of the `forms`;
+    None when there is nothing to clear."""
     shape, calls = desk.shape, desk.window.calls()
     results = [entry for entry in shown if entry.message.kind is Kind.RESULTS]
     old = {entry.message.number for entry in results[: max(0, len(results) - keep)]}
@@ -75,7 +82,7 @@ def cleared_items(desk: Desk, shown: Sequence[Entry], keep: int) -> list[Item] |
         entry.message.number
         for entry in shown
         if entry.message.number in old
-        and entry.form is Form.FULL
+        and entry.form in forms
         and not entry.pinned
         and any(clearable(block, shape, calls) for block in entry.message.content)
     }

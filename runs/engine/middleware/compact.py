@@ -49,6 +49,8 @@ class Compact(Technique):
         hold = self._hold(share, at)
         if hold:
             yield self._checked(share, at, "not fired", hold)
+            if share > 1:
+                yield from self._clear_deep("the last turn alone is larger than the limit", keep=0)
             return
         why = f"{percent(share)} ≥ {percent(at)}" if share >= at else "by the number of turns"
         yield self._checked(share, at, "fired", why)
@@ -59,10 +61,8 @@ class Compact(Technique):
         if self.desk.policy.compact.auto == "off":
             raise WindowHeld
         why = "the llm calls the request too long"
-        if self._new_turns() == 0:
+        if self._new_turns() == 0 or self._nothing_to_do(hard=True):
             yield from self._clear_deep(why, keep=0)
-        elif self._nothing_to_do(hard=True):
-            return
         else:
             yield from self._by_itself(why, stubborn=False, pressing=True)
 
@@ -120,11 +120,8 @@ class Compact(Technique):
         shown = self.desk.window.entries
         if self.desk.policy.compact.method == "clear" and not hard:
             return "" if cleared_items(self.desk, shown, self.desk.policy.clear.keep) else "nothing to clear"
-        return (
-            ""
-            if any(is_work(entry) for entry in _span(shown, self._start(shown, None)))
-            else "nothing to compact"
-        )
+        work = any(is_work(entry) for entry in _span(shown, self._start(shown, None)))
+        return "" if work else "nothing to compact"
 
     def _checked(self, share: float, at: float, verdict: str, why: str) -> Event:
         turn = self.desk.turn
@@ -242,7 +239,7 @@ class Compact(Technique):
             yield last, [self._item(entry, True) for entry in shown[last:]]
 
     def _item(self, entry: Entry, emptied: bool) -> Item:
-        if emptied and entry.message.kind is Kind.RESULTS and entry.form is Form.FULL and not entry.pinned:
+        if emptied and entry.message.kind is Kind.RESULTS and not entry.pinned:
             return cleared(entry)
         return without_thinking(entry) if self.desk.llm.capability.thinking == "bound" else entry.item
 

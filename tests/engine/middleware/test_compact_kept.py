@@ -113,6 +113,23 @@ def test_thirty_parallel_reads_jump_over_the_mark_and_are_weighed_before_the_nex
     assert problems(ground.request()["messages"]) == []
 
 
+@pytest.mark.parametrize("size", [120, 600])
+@pytest.mark.parametrize("turns", [0, 3])
+def test_a_turn_that_alone_is_larger_than_the_limit_shrinks_to_markers(turns: int, size: int) -> None:
+    """Trap 9: in the first turn nothing can be folded, and previews of thirty results do not fit either."""
+    spoken = talk(turns, size=20) if turns else [user("Read all.")]
+    ground = laid(spoken, limit=8_000, replies=["Short."])
+    ids = [f"p{at}" for at in range(30)]
+    add(ground, Role.ASSISTANT, Author.LLM, Kind.ANSWER, [text("I read all"), *(use(call) for call in ids)])
+    add(ground, Role.USER, Author.TOOL, Kind.RESULTS, [gave(call, lines(call, size)) for call in ids])
+    ground.take(ground.technique("offload").after_turn(ground.desk.window))
+    assert ground.desk.share() > 1
+    before_call(ground)
+    assert ground.desk.share() < 0.6
+    assert problems(ground.request()["messages"]) == []
+    assert str(ground.request()["messages"]).count("Get it back") == 30
+
+
 @pytest.mark.parametrize("method", ["summary", "both"])
 def test_bound_thinking_in_the_kept_tail_goes_with_its_prefix(method: str) -> None:
     """Trap 6: kept behind an edit it is a 400."""
