@@ -78,11 +78,21 @@ def texts_of(content: Sequence[Block]) -> str:
 
 
 def result_text(block: Block) -> str:
-    """The text of a tool_result, whether its content is a string, blocks or absent. Pictures become a note."""
+    """The text of a tool_result, whether its content is a string, blocks or absent. What holds none becomes a note."""
     content = block.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return "\n".join(part["text"] if part["type"] == "text" else f"[{part['type']}]" for part in content)
+    return content if isinstance(content, str) else "\n".join(map(_part_text, content))
+
+
+def _part_text(part: Block) -> str:
+    """Documents of text and search results are text as well."""
+    source = part.get("source")
+    if part["type"] == "text":
+        return str(part["text"])
+    if part["type"] == "document" and isinstance(source, Mapping) and source.get("type") == "text":
+        return str(source.get("data") or "")
+    if part["type"] == "search_result":
+        return "\n".join([f"{part.get('title')} {source}", *map(_part_text, part.get("content") or ())])
+    return f"[{part['type']}]"
 
 
 def calls_of(content: Sequence[Block]) -> list[Block]:

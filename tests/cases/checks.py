@@ -9,6 +9,7 @@ from typing import Any
 from runs.engine.memory import MemoryHistory
 from runs.engine.messages import canonical
 from runs.engine.tokens import picture_size
+from runs.engine.window.lines import inner
 
 from .ground import all_blocks, blocks_of
 from .measures import MEASURES
@@ -104,8 +105,14 @@ def _stable(outcome: Outcome, rest: str) -> str:
     return "" if canonical(outcome.ground.request()) == canonical(outcome.body) else "two builds differ"
 
 
+def _all_pictures(outcome: Outcome) -> list[Mapping[str, Any]]:
+    """Those inside results too."""
+    whole = [part for block in all_blocks(outcome.sent) for part in (block, *inner(block))]
+    return [part for part in whole if part["type"] == "image"]
+
+
 def _pictures(outcome: Outcome, rest: str) -> str:
-    found = sum(block["type"] == "image" for block in all_blocks(outcome.sent))
+    found = len(_all_pictures(outcome))
     return "" if found == int(rest) else f"{found} pictures"
 
 
@@ -122,13 +129,13 @@ def _result_is_error(outcome: Outcome, rest: str) -> str:
 
 
 def _few_pictures(outcome: Outcome, rest: str) -> str:
-    found = [block for block in all_blocks(outcome.sent) if block["type"] == "image"]
+    found = _all_pictures(outcome)
     large = [block for block in found if max(picture_size(block) or (0, 0)) > 2000]
     return "" if len(found) <= 20 or not large else f"{len(found)} pictures, {len(large)} of them too large"
 
 
 def _pictures_le(outcome: Outcome, rest: str) -> str:
-    found = sum(block["type"] == "image" for block in all_blocks(outcome.sent))
+    found = len(_all_pictures(outcome))
     return "" if found <= int(rest) else f"{found} pictures"
 
 

@@ -11,7 +11,7 @@ from ..events import Form
 from ..messages import Block, Kind, Message, result_text, sha256
 from ..tokens import first
 from .ledger import key_lines
-from .lines import is_thinking
+from .lines import inner, is_thinking
 from .media import MOST_PICTURE_BYTES, MOST_PICTURES
 
 RENDER = 2
@@ -84,14 +84,21 @@ def _cleared(block: Block, message: Message, shape: Shape, calls: Mapping[str, B
         return block
     name = calls.get(block["tool_use_id"], {}).get("name", "a tool")
     size = shape.size(block)
-    marker = f"[Output of {name} cleared, {size:,} tokens. Get it back: read_archive({message.turn}) or recall(query).]"
+    way = f"Get it back: read_archive({message.turn}) or recall(query)"
+    marker = f"[Output of {name} cleared, {size:,} tokens{_beside(block, shape)}. {way}.]"
     lines = key_lines(result_text(block), shape.key_lines)
     while lines and 2 * shape.length("\n".join([marker, *lines])) > size:
         lines.pop()
     return _with_content(block, "\n".join([marker, *lines]))
 
 
-def _with_content(block: Block, content: str) -> Block:
+def _beside(block: Block, shape: Shape) -> str:
+    """What a result holds beside its text: a line of text cannot stand for it, so it is named."""
+    kinds = [part["type"] for part in inner(block) if part["type"] != "text"] if shape.render > 1 else []
+    return "".join(f", {kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
+
+
+def _with_content(block: Block, content: str | list[Block]) -> Block:
     kept = {key: value for key, value in block.items() if key != "cache_control"}
     return {**kept, "content": content}
 
@@ -101,7 +108,7 @@ def oversized(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tup
     if message.kind is Kind.SAY:
         return _oversized_texts(message, shape, shape.message_tokens)
     sizes = {
-        at: shape.size(block)
+        at: _of_text(block, shape)
         for at, block in enumerate(message.content)
         if block["type"] == "tool_result" and not _reads_run_file(block, calls)
     }
@@ -114,6 +121,11 @@ def oversized(message: Message, shape: Shape, calls: Mapping[str, Block]) -> tup
         chosen.add(at)
         left -= sizes[at]
     return tuple(sorted(chosen))
+
+
+def _of_text(block: Block, shape: Shape) -> int:
+    """Tokens of a result that a file can take: pictures cannot be paged through, they stay in the window."""
+    return shape.size(block) if shape.render == 1 or not inner(block) else shape.length(result_text(block))
 
 
 def _oversized_texts(message: Message, shape: Shape, limit: int) -> tuple[int, ...]:
@@ -164,11 +176,13 @@ def _previewed(block: Block, message: Message, at: int, shape: Shape) -> Block:
     size, lines = shape.length(whole), whole.count("\n") + 1
     head, tail = ends(whole, shape.head_lines, shape.tail_lines)
     path = f"@run/{file_name(message, at)}"
-    gap = f"[… {size:,} tokens in {lines:,} lines: the whole text is in {path}; read_file pages through it …]"
+    what = f"{size:,} tokens in {lines:,} lines{_beside(block, shape)}"
+    gap = f"[… {what}: the whole text is in {path}; read_file pages through it …]"
     text = "\n".join(part for part in (head, gap, tail) if part)
     if block["type"] == "text":
         return {"type": "text", "text": text}
-    return _with_content(block, text)
+    pictures = [part for part in inner(block) if part["type"] == "image"] if shape.render > 1 else []
+    return _with_content(block, [{"type": "text", "text": text}, *pictures] if pictures else text)
 
 
 def ends(text: str, head_lines: int, tail_lines: int) -> tuple[str, str]:

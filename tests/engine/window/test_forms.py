@@ -182,3 +182,36 @@ def test_what_the_first_release_drew_is_drawn_with_its_own_sizes() -> None:
     assert told[0] != told[1]
     assert told[0].endswith(f"{first.size(result):,}")
     assert told[1].endswith(f"{tokens.of_block(result):,}")
+
+
+DOCUMENT = {
+    "type": "document",
+    "source": {"type": "text", "media_type": "text/plain", "data": lines("d", 90)},
+}
+
+
+def test_what_stands_beside_the_text_of_a_result_is_named_where_it_goes() -> None:
+    held = gave("a", [text(lines("x", 60)), PICTURE, DOCUMENT, PICTURE], error=False)
+    (marker,) = shown(results(held), Form.CLEARED, SHAPE, CALLS)
+    assert "tokens, 2 × image, 1 × document. Get it back" in marker["content"]
+
+
+def test_a_result_is_offloaded_by_its_text_and_keeps_its_pictures() -> None:
+    many = results(gave("a", [PICTURE] * 40))
+    assert oversized(many, SHAPE, CALLS) == ()
+    both = results(gave("a", [text(lines("x", 200)), PICTURE, DOCUMENT], error=True))
+    (small,) = shown(both, Form.PREVIEW, SHAPE, CALLS)
+    assert small["is_error"]
+    assert [part["type"] for part in small["content"]] == ["text", "image"]
+    assert "1 × image, 1 × document" in small["content"][0]["text"]
+    ((_, whole),) = offloaded_files(both, SHAPE, CALLS).items()
+    assert lines("d", 90) in whole
+
+
+def test_requests_of_the_first_release_name_nothing_beside_the_text() -> None:
+    held = results(gave("a", [text(lines("x", 200)), PICTURE]))
+    first = Shape.of(SHAPE.params(), 1)
+    for form in (Form.CLEARED, Form.PREVIEW):
+        (marker,) = shown(held, form, first, CALLS)
+        assert isinstance(marker["content"], str)
+        assert "× image" not in marker["content"]
