@@ -32,7 +32,12 @@ from .base import Desk
 
 PROMPT = Path(__file__).with_name("compact.md")
 RESULT_CHARACTERS = 2000
-_MARKUP = re.compile(r"^\s*<(?:\w+:)?(?:invoke|function_calls|tool_use)\b")
+_MARKUP = re.compile(
+    r"^\s*(?:```\w*\s*)?(?:<(?:\w+:)?(?:invoke|function_calls?|tool_use|tool_calls?)\b|\[TOOL_CALLS?\]"
+    r"|\{\s*\"(?:name|tool|function)\"\s*:)"
+)
+"""A call that was written out as text, in the spellings of several llms."""
+
 _WRAPPED = re.compile(r"^\s*<summary[^>]*>\s*(.*?)\s*</summary>\s*$", re.DOTALL)
 
 
@@ -201,11 +206,11 @@ def judged(answer: Answer) -> Summary:
     body = wrapped[1] if wrapped else body
     problem = ""
     if answer.stop_reason == "refusal":
-        problem = "summary refused by the llm"
+        problem = "summary refused by the llm (refusal)"
     elif calls_of(answer.content) or answer.stop_reason == "tool_use":
-        problem = "no summary: the llm called a tool instead"
+        problem = "no summary: a tool call came instead (an empty summary)"
     elif answer.stop_reason != "end_turn":
-        problem = f"summary cut off ({answer.stop_reason})"
+        problem = f"summary truncated: it was cut off ({answer.stop_reason})"
     elif not body or _MARKUP.match(body):
         problem = "empty summary"
     return Summary(text=body, problem=problem, usage=answer.usage, calls=1)

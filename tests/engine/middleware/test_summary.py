@@ -133,11 +133,14 @@ def test_the_prompt_is_a_file_that_a_person_can_replace(tmp_path: Any) -> None:
         (answer("It was found."), ""),
         (answer(thought(), "It was found."), ""),
         (answer("<summary>\nIt was found.\n</summary>"), ""),
-        (answer("It was", use("z")), "no summary: the llm called a tool instead"),
-        (answer("It was", stop="max_tokens"), "summary cut off (max_tokens)"),
-        (answer("It was", stop="refusal"), "summary refused by the llm"),
+        (answer("It was", use("z")), "no summary: a tool call came instead (an empty summary)"),
+        (answer("It was", stop="max_tokens"), "summary truncated: it was cut off (max_tokens)"),
+        (answer("It was", stop="refusal"), "summary refused by the llm (refusal)"),
         (answer(thought()), "empty summary"),
         (answer("<function_calls>x"), "empty summary"),
+        (answer('<tool_call>\n{"name": "read_file"}'), "empty summary"),
+        (answer('```json\n{"name": "read_file", "input": {}}\n```'), "empty summary"),
+        (answer('[TOOL_CALLS] [{"name": "x"}]'), "empty summary"),
     ],
 )
 def test_what_counts_as_a_summary(given: Answer, problem: str) -> None:
