@@ -35,7 +35,7 @@ SEVEN: dict[str, list[tuple[dict[str, Any], str]]] = {
         (summary('<invoke name="read_file">'), "empty summary"),
     ],
     "thinking only": [({"content": [thought("I think so.")], "stop_reason": "end_turn"}, "empty summary")],
-    "a tool call": [({"content": [use("z1")], "stop_reason": "tool_use"}, "called a tool")],
+    "a tool call": [({"content": [use("z1")], "stop_reason": "tool_use"}, "a tool call came")],
     "cut off": [
         (summary("It was a dark and", "max_tokens"), "cut off (max_tokens)"),
         (summary("It was", "model_context_window_exceeded"), "cut off (model_context_window_exceeded)"),
