@@ -8,11 +8,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from .caching import Sent, why
-from .errors import AnswerTooLong, Cancelled, LlmTrouble, PromptTooLong, WindowFull
+from .caching import Sent, head_changed, why
+from .errors import AnswerTooLong, BadRequest, Cancelled, LlmTrouble, PromptTooLong, WindowFull
 from .events import Delta, Event, Frame, LlmRetry, Repaired, TurnLost, TurnOpened, Usage
 from .messages import calls_of
 from .middleware.base import Desk, Technique
+from .middleware.clear_thinking import lose_thinking
 from .middleware.valves import Valves
 from .ports import Answer, Request
 from .window.gauge import Reading
@@ -25,6 +26,7 @@ BACKOFF_S = 0.5
 reliability rules of the house."""
 
 FULL = "model_context_window_exceeded"
+_OF_THINKING = re.compile(r"`signature` in `thinking`|`redacted_thinking` blocks|bound to a different")
 _LENGTH = re.compile(r"(\d[\d,]*) tokens > ")
 
 
@@ -49,6 +51,7 @@ class Asking:
         troubled_ms, reduced, room = 0, False, 0
         tries = 1
         again = False
+        yield from self._bound_anew()
         while True:
             self._go_on()
             if again:
@@ -85,6 +88,8 @@ class Asking:
                 if isinstance(error, AnswerTooLong):
                     self._partial = []
                 yield self._lost(str(error), self._paid(error))
+                if isinstance(error, BadRequest) and (yield from self._bared(error)):
+                    continue
                 wait, now = _wait(error, tries), self.desk.clock.now_ms()
                 troubled_ms = troubled_ms or now
                 if not error.retry or tries == TRIES or now - troubled_ms + wait * 1000 > LONGEST_S * 1000:
@@ -97,6 +102,21 @@ class Asking:
                 continue
             yield from self._reduce()
             reduced = True
+
+    def _bound_anew(self) -> Iterator[Event]:
+        """What was thought under another system prompt, other tools or by another llm is refused by an llm that binds
+        thinking to what stands before it (W5): a run that goes on under a new release, say."""
+        desk = self.desk
+        if self.before is not None and desk.llm.capability.thinking == "bound":
+            changed = head_changed(self.before.frame, desk.frame)
+            yield from lose_thinking(desk, changed) if changed else ()
+
+    def _bared(self, error: BadRequest) -> Generator[Event, None, bool]:
+        """Whether the request goes out once more, without the thinking that its server refuses."""
+        version = self.desk.window.version
+        if _OF_THINKING.search(str(error)):
+            yield from lose_thinking(self.desk, "the llm's server refuses the thinking")
+        return self.desk.window.version is not version
 
     def _counted_again(self) -> Iterator[Event]:
         """Another call of the same turn: the valves count before it, as before every other."""

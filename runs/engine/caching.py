@@ -61,10 +61,17 @@ def why(before: Sent | None, now: Sent, usage: Usage, provider: str = "") -> str
     return (provider or _changed(before, now) or _gone(before, now))[:MOST_CHARS]
 
 
-def _changed(before: Sent, now: Sent) -> str:
+def head_changed(before: Frame, now: Frame) -> str:
+    """What of all that stands before the messages is another than it was; '' where nothing is."""
     for name, words in (("llm", "the llm"), ("tools", "the tools"), ("system", "the system prompt")):
-        if _plain(getattr(before.frame, name)) != _plain(getattr(now.frame, name)):
+        if before is not now and _plain(getattr(before, name)) != _plain(getattr(now, name)):
             return f"{words} changed"
+    return ""
+
+
+def _changed(before: Sent, now: Sent) -> str:
+    if changed := head_changed(before.frame, now.frame):
+        return changed
     if _thinking(before.frame) != _thinking(now.frame):
         return "the thinking parameters changed"
     if before.version != now.version and not before.entries:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..events import Checked, Edit, Event
-from ..window.thinking import without_old_thinking
+from ..events import Checked, Edit, Event, Trigger
+from ..window.head import without_thinking
+from ..window.thinking import thinks, without_old_thinking
 from ..window.versions import Window
 from .base import Asked, Desk, Technique, percent
 from .undo import fresh_undo
@@ -44,6 +45,16 @@ class ClearThinking(Technique):
     def _checked(self, share: float, at: float, verdict: str, why: str) -> Event:
         return Checked(
             turn=self.desk.turn, technique=self.name, value=share, threshold=at, verdict=verdict, why=why
+        )
+
+
+def lose_thinking(desk: Desk, why: str) -> Iterator[Event]:
+    """All of it leaves, that of an open tool loop too: the llm's server does not take it any more."""
+    shown = desk.window.entries
+    if any(thinks(entry) for entry in shown):
+        items = [without_thinking(entry) for entry in shown]
+        yield from desk.apply(
+            desk.draw(items, (), kind="clear_thinking", method="clear", trigger=Trigger.AUTO, reason=why)
         )
 
 
