@@ -18,8 +18,9 @@ from typing import Any
 from channels.db import database_sync_to_async
 
 from runs.live import lookout
-from runs.models import Event, Run
+from runs.models import Event
 from runs.present import socket
+from runs.present.now import Now
 
 GAP = 500
 """A page that lacks more events than this gets a snapshot and the newest ones instead."""
@@ -138,14 +139,14 @@ def _lines(run_id: int, seq: int) -> list[Line]:
     events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:LOT])
     if not events:
         return []
-    items = socket.items(Run.objects.get(pk=run_id), events)
+    items = socket.items(Now.of(run_id), events)
     return [Line(seq=item["seq"], text=_json(item)) for item in items]
 
 
 @_in_thread
 def _snapshot(run_id: int) -> Snapshot:
-    run = Run.objects.get(pk=run_id)
-    return Snapshot(seq=run.next_seq - 1, html=socket.snapshot(run))
+    now = Now.of(run_id)
+    return Snapshot(seq=now.run.next_seq - 1, html=socket.snapshot(now))
 
 
 def _json(item: dict[str, Any]) -> str:

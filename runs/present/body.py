@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from runs.engine.messages import Block, Message, result_text, results_of
 from runs.models import Run
-from runs.store import page_reads
+from runs.store import page_reads, turn_reads
 
 from .text import plain, prose
 
@@ -83,13 +83,11 @@ def _call(run: Run, message: Message, at: int, block: Block, whole: bool) -> Bod
 
 
 def _result(run: Run, turn: int, call_id: str) -> Block | None:
-    closed = page_reads.results_after(run, [turn]).get(turn)
-    for block in results_of(closed.content) if closed else ():
-        if block["tool_use_id"] == call_id:
-            return block
-    call = page_reads.calls(run, [turn]).get((turn, call_id))
-    found = page_reads.results_of_calls([call]) if call else {}
-    return next(iter(found.values()), None)
+    found = turn_reads.read(run.pk, (), [turn])
+    closed = [block for message in found.messages for block in results_of(message.content)]
+    call = found.calls.get((turn, call_id))
+    given = next((block for block in closed if block["tool_use_id"] == call_id), None)
+    return given or (call.result if call else None)
 
 
 def _given(given: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runs.engine.messages import Block, result_text
-from runs.models import Call
+from runs.store.turn_reads import Called
 
 from . import numbers
 from .diff_labels import ICONS, argument
@@ -48,7 +48,7 @@ class CallLine:
     unsure: bool = False
 
 
-def line(block: Block, call: Call | None, result: Block | None) -> CallLine:
+def line(block: Block, call: Called | None, result: Block | None) -> CallLine:
     """`block` is the tool_use; `call` its row and `result` its tool_result, as far as there are any."""
     status = call.status if call else ("done" if result else "planned")
     failed = (
@@ -82,7 +82,7 @@ def _argument(block: Block) -> str:
 
 
 def _note(
-    block: Block, status: str, failed: bool, result: Block | None, call: Call | None
+    block: Block, status: str, failed: bool, result: Block | None, call: Called | None
 ) -> tuple[str, str]:
     if status in RUNNING:
         return RUNNING[status], "quiet"
@@ -101,7 +101,7 @@ def _exit_code(block: Block, result: Block | None) -> str:
     return found.group(1) if found else ""
 
 
-def _success(block: Block, said: str, call: Call | None) -> tuple[str, str]:
+def _success(block: Block, said: str, call: Called | None) -> tuple[str, str]:
     given: Mapping[str, Any] = block.get("input") or {}
     match block["name"]:
         case "edit_file":

@@ -12,7 +12,8 @@ from . import diff_window
 from .diff_estimate import Ground, stubs
 from .diff_page import price_of
 from .diff_window import parts_of
-from .vitals import LOOK_BACK, growth, policy_of
+from .now import LOOK_BACK
+from .vitals import growth, policy_of
 
 
 def ground(run: Run) -> Ground | None:

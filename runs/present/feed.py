@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from runs.engine.messages import Block, Message, results_of, texts_of
+from runs.engine.messages import Block, Message, texts_of
 from runs.engine.window.forms import SMALL
-from runs.models import Call, Edit, Event, Run
-from runs.store import approvals, page_reads
-from runs.store.approvals import Question
+from runs.models import Event, Run
+from runs.store import page_reads
 
 from . import asking, calls, edits, notices, told
+from .material import ANSWERS, EDITS, Material, gather
 from .people import person
 from .rows import Row
 from .standing import Standing, Tag
 from .text import first_words, inline
 
-ANSWERS = ("turn.answered",)
 MESSAGES = ("run.created", "person.said", "notice.given")
-EDITS = ("window.edited", "compaction.started", "compaction.failed")
 OTHERS = (
     "turn.lost",
     "llm.retry",
@@ -43,27 +41,6 @@ class Page:
     rows: tuple[Row, ...]
     before: int | None
     first_turn: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Material:
-    """What the rows of some events are made of, read at once."""
-
-    messages: Mapping[int, Message]
-    results: Mapping[tuple[int, str], Block]
-    result_messages: Mapping[int, Message]
-    calls: Mapping[tuple[int, str], Call]
-    edits: Mapping[int, Edit]
-    finished: frozenset[int] = field(default_factory=frozenset)
-    question: Question | None = None
-
-    def result(self, turn: int, call_id: str) -> Block | None:
-        """A call's tool_result: from the message that closed the turn, else from the call that has ended."""
-        found = self.result_messages.get(turn)
-        for block in results_of(found.content) if found else ():
-            if block["tool_use_id"] == call_id:
-                return block
-        return self.results.get((turn, call_id))
 
 
 def newest(
@@ -104,72 +81,69 @@ def _parted(rows: Sequence[Row], turn: int, last: int) -> Iterator[Row]:
 
 def rows_of(run: Run, events: Sequence[Event], standing: Standing) -> tuple[Row, ...]:
     """The rows of these events, in order. Each has a place of its own on the page, by id."""
-    material = gather(run, events)
+    finished = frozenset(event.data["edit"] for event in events if event.kind in EDITS[::2])
+    return rows_from(replace(gather(run, events), finished=finished), events, standing)
+
+
+def rows_from(material: Material, events: Iterable[Event], standing: Standing) -> tuple[Row, ...]:
+    """The same, from what has been read."""
     return tuple(row for event in events for row in _rows(event, material, standing))
 
 
-def call_row(run: Run, event: Event, standing: Standing) -> Row | None:
+def call_row(material: Material, event: Event, standing: Standing) -> Row | None:
     """The row of the call that an event speaks of, as it is now."""
-    answer = page_reads.answer_of_turn(run, event.turn)
-    if answer is None:
-        return None
-    material = gather(run, [event], answers=[answer])
-    for row in _answer(event, answer, material, standing):
-        if row.call_id == event.data["id"]:
-            return row
-    return None
+    rows = call_rows(material, event, standing)
+    return next((row for row in rows if row.call_id == event.data["id"]), None)
+
+
+def call_rows(material: Material, event: Event, standing: Standing) -> tuple[Row, ...]:
+    """All call rows of the turn of an event."""
+    answer = material.answers.get(event.turn)
+    rows = _answer(event, answer, material, standing) if answer else ()
+    return tuple(row for row in rows if row.call_id)
 
 
 def asked_row(run: Run, event: Event, standing: Standing) -> Row | None:
     """The row of the call about which a person was asked last, when the run begins or ceases to wait."""
     asked = page_reads.events(run, ("approval.asked",), limit=1, before=event.seq)
-    return call_row(run, asked[0], standing) if asked else None
+    return call_row(gather(run, asked), asked[0], standing) if asked else None
 
 
-def call_rows(run: Run, event: Event, standing: Standing) -> tuple[Row, ...]:
-    """All call rows of a turn that has closed."""
-    answer = page_reads.answer_of_turn(run, event.turn)
-    if answer is None:
-        return ()
-    material = gather(run, [event], answers=[answer])
-    return tuple(row for row in _answer(event, answer, material, standing) if row.call_id)
-
-
-def told_rows(run: Run, event: Event, standing: Standing) -> tuple[Row, ...]:
+def told_rows(material: Material, event: Event, standing: Standing) -> tuple[Row, ...]:
     """The call rows of the turn that a person's message is about, when it is about an unknown outcome."""
-    turns = told.turns_spoken_of(run, [event])
-    answered = (
-        Event.objects.filter(run=run, kind__in=ANSWERS, turn__in=turns).order_by("seq") if turns else ()
-    )
-    return tuple(row for one in answered for row in call_rows(run, one, standing) if row.told)
+    said = material.messages.get(event.data["message"])
+    turns = told.turns_spoken_of([said] if said else [])
+    if not turns:
+        return ()
+    answered = list(Event.objects.filter(run=material.run, kind__in=ANSWERS, turn__in=turns).order_by("seq"))
+    found = gather(material.run, answered)
+    return tuple(row for one in answered for row in call_rows(found, one, standing) if row.told)
 
 
-def gather(run: Run, events: Sequence[Event], answers: Sequence[Message] = ()) -> Material:
-    wanted = {event.data["message"] for event in events if "message" in event.data}
-    messages = page_reads.stored(run, wanted) | {message.number: message for message in answers}
-    turns = {message.turn for message in messages.values() if message.kind == "answer"}
-    found = page_reads.calls(run, turns)
-    closed = page_reads.results_after(run, turns)
-    blocks = page_reads.results_of_calls(call for call in found.values() if call.turn not in closed)
-    return Material(
-        messages=messages,
-        results={key: blocks[call.result_id] for key, call in found.items() if call.result_id in blocks},
-        result_messages=closed,
-        calls=found,
-        edits=page_reads.edits(run, {event.data["edit"] for event in events if event.kind in EDITS}),
-        finished=frozenset(event.data["edit"] for event in events if event.kind in EDITS[::2]),
-        question=approvals.question(run),
-    )
+def tags(run: Run, version: int, now: Standing) -> Iterator[tuple[Row, Tag | None]]:
+    """The rows of the newest turns that tell of a message, each with its word in another version's window."""
+    events, _ = _last_turns(page_reads.events(run, KINDS, limit=MOST, before=run.next_seq))
+    material, first = gather(run, events), _first_turn(events)
+    then = Standing(run=run, version=version, upto=now.upto, from_turn=first)
+    rows = rows_from(material, events, replace(now, from_turn=first))
+    for row, was in zip(rows, rows_from(material, events, then), strict=True):
+        if row.message:
+            yield row, was.tag
 
 
 def _page(
     run: Run, events: list[Event], standing: Standing | None, *, more: bool, past: int | None = None
 ) -> Page:
-    first = min((event.turn for event in events if event.turn), default=0)
-    if standing is None:
-        standing = Standing.at(run, past, first) if past is not None else Standing.now(run, first)
+    first = _first_turn(events)
+    if past is not None:
+        standing = Standing.at(run, past, first)
+    seen = replace(standing or Standing.now(run), from_turn=first)
     before = events[0].seq if events and more else None
-    return Page(rows=rows_of(run, events, standing), before=before, first_turn=first)
+    return Page(rows=rows_of(run, events, seen), before=before, first_turn=first)
+
+
+def _first_turn(events: Iterable[Event]) -> int:
+    return min((event.turn for event in events if event.turn), default=0)
 
 
 def _last_turns(events: list[Event], turns: int = TURNS) -> tuple[list[Event], bool]:
@@ -229,7 +203,7 @@ def _call(row: Row, message: Message, block: Block, material: Material, standing
     key = (message.turn, str(block["id"]))
     call, result = material.calls.get(key), material.result(*key)
     line = calls.line(block, call, result)
-    home = material.result_messages.get(message.turn)
+    home = material.results.get(message.turn)
     tokens = call.tokens if call else None
     clearable = not line.failed and (tokens or 0) >= SMALL
     ask = _ask(material, key, block)
@@ -250,7 +224,7 @@ def _call(row: Row, message: Message, block: Block, material: Material, standing
         call_id=str(block["id"]),
         long=ask is None,
         ask=ask,
-        told=told.told(call.run, line.name, row.turn) if call and line.unsure and not ask else None,
+        told=told.told(material.run, line.name, row.turn) if call and line.unsure and not ask else None,
     )
 
 

@@ -10,13 +10,14 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from runs.models import Edit, Event, Run
-from runs.store import page_reads
 
 from . import chart, feed, steering
+from .lot import Lot
+from .material import CALLS, EDITS
+from .now import Now
 from .rows import Row
 from .run import counts
-from .standing import Standing
-from .vitals import policy_of, vitals
+from .vitals import vitals
 
 MOST_BYTES = 150_000
 """Of a snapshot's rows; the rest of it is small."""
@@ -25,31 +26,31 @@ FEWER = (feed.TURNS, 30, 12, 4, 1)
 SIGNS = ("turn.", "window.edited", "compaction.failed", "run.state", "owner.claimed", "run.created")
 ORDERS = ("order.", "person.said", "run.state", "owner.claimed")
 COUNTS = ("note.changed", "window.edited")
-CALLS = ("call.started", "call.ended", "approval.asked", "approval.answered")
 ENDS_TYPING = ("turn.answered", "turn.lost")
 
 
-def items(run: Run, events: Sequence[Event]) -> list[dict[str, Any]]:
+def items(now: Now, events: Sequence[Event]) -> list[dict[str, Any]]:
     """One item an event: {"seq", "kind", "turn", "html"?, "point"?, "edit"?}.
 
     What has to be drawn once for all of them (vital signs, chips, counts) comes with the last.
     """
-    standing = Standing.now(run)
-    found = [_item(run, event, standing) for event in events]
+    lot = Lot(now=now, events=events)
+    found = [_item(lot, event) for event in events]
     if found:
-        found[-1]["html"] = found[-1].get("html", "") + _refreshed(run, [event.kind for event in events])
+        found[-1]["html"] = found[-1].get("html", "") + _refreshed(lot)
     return [{key: value for key, value in item.items() if value != ""} for item in found]
 
 
-def snapshot(run: Run) -> str:
+def snapshot(now: Now) -> str:
     """The page's live parts drawn anew; below 200 kB whatever the run."""
-    return f"{_rows(run)}{_signs(run)}{_orders(run)}{_counts(run)}"
+    return f"{_rows(now)}{_signs(now)}{_orders(now.run)}{_counts(now.run)}"
 
 
-def _rows(run: Run) -> str:
+def _rows(now: Now) -> str:
     """As many of the newest turns as fit; of a turn that does not fit alone, the link to it."""
+    run = now.run
     for turns in FEWER:
-        page = feed.newest(run, turns=turns)
+        page = feed.newest(run, now.standing, turns=turns)
         html = _fragment("run/feed_rows.html", run, page=page, past=None, oob=True)
         if len(html.encode()) <= MOST_BYTES:
             return html
@@ -57,55 +58,54 @@ def _rows(run: Run) -> str:
     return _fragment("run/feed_rows.html", run, page=page, past=None, oob=True)
 
 
-def _item(run: Run, event: Event, standing: Standing) -> dict[str, Any]:
+def _item(lot: Lot, event: Event) -> dict[str, Any]:
     item: dict[str, Any] = {"seq": event.seq, "kind": event.kind, "turn": event.turn}
-    item["html"] = "".join(_html(run, event, standing))
-    if event.kind == "turn.closed" and (turn := page_reads.turn(run, event.turn)):
-        item["point"] = chart.point(turn, policy_of(run))
-    if event.kind == "window.edited" and (edit := _edit(run, event)):
+    item["html"] = "".join(_html(lot, event))
+    if event.kind == "turn.closed" and (turn := lot.turns.get(event.turn)):
+        item["point"] = chart.point(turn, lot.now.policy)
+    if event.kind == "window.edited" and (edit := lot.edit(event)):
         item["edit"] = chart.flag(edit)
     return item
 
 
-def _html(run: Run, event: Event, standing: Standing) -> Iterator[str]:
+def _html(lot: Lot, event: Event) -> Iterator[str]:
+    run = lot.now.run
     if event.kind in ENDS_TYPING:
         yield '<div id="typing" hx-swap-oob="innerHTML"></div>'
-    if event.kind in feed.EDITS and page_reads.was_started(run, event):
+    if event.kind in EDITS and lot.was_started(event):
         yield f'<div id="e-edit-{event.data["edit"]}" hx-swap-oob="delete"></div>'
     if event.kind in feed.KINDS:
-        yield _appended(run, feed.rows_of(run, [event], standing))
-    if event.kind == "window.edited" and (edit := _edit(run, event)):
-        yield from _tags(run, edit)
-    if event.kind in CALLS:
-        row = feed.call_row(run, event, standing)
-        yield _row(run, row, swap=True) if row else ""
-    if event.kind == "run.state" and "waiting" in (event.data["from"], event.data["to"]):
-        row = feed.asked_row(run, event, standing)
-        yield _row(run, row, swap=True) if row else ""
-    if event.kind == "person.said":
-        yield from (_row(run, row, swap=True) for row in feed.told_rows(run, event, standing))
-    if event.kind == "turn.closed":
-        yield from (_row(run, row, swap=True) for row in feed.call_rows(run, event, standing))
+        yield _appended(run, feed.rows_from(lot.material, [event], lot.now.standing))
+    if event.kind == "window.edited" and (edit := lot.edit(event)):
+        yield from _tags(lot, edit)
+    yield from (_row(run, row, swap=True) for row in _changed(lot, event))
     if event.kind == "order.answered":
         answer = steering.answer(run, int(event.data["order"]), event.data)
         shown = render_to_string("run/answer.html", {"run": run, "answer": answer}) if answer else ""
         yield f'<div hx-swap-oob="afterbegin:#answers">{shown}</div>' if shown else ""
 
 
-def _edit(run: Run, event: Event) -> Edit | None:
-    number = int(event.data["edit"])
-    return page_reads.edits(run, [number]).get(number)
+def _changed(lot: Lot, event: Event) -> Iterable[Row]:
+    """Rows that the page shows already, and that look different since this event."""
+    if event.kind in CALLS:
+        return _some(feed.call_row(lot.material, event, lot.now.standing))
+    if event.kind == "run.state" and "waiting" in (event.data["from"], event.data["to"]):
+        return _some(feed.asked_row(lot.now.run, event, lot.now.standing))
+    if event.kind == "person.said":
+        return feed.told_rows(lot.material, event, lot.now.standing)
+    if event.kind == "turn.closed":
+        return feed.call_rows(lot.material, event, lot.now.standing)
+    return ()
 
 
-def _tags(run: Run, edit: Edit) -> Iterator[str]:
+def _some(row: Row | None) -> tuple[Row, ...]:
+    return (row,) if row else ()
+
+
+def _tags(lot: Lot, edit: Edit) -> Iterator[str]:
     """The words on the rows the page shows, where this edit changed them."""
-    after = feed.newest(run)
-    was = Standing(
-        run=run, version=edit.before, upto=page_reads.last_message(run), from_turn=after.first_turn
-    )
-    before = {row.id: row.tag for row in feed.newest(run, was).rows}
-    for row in after.rows:
-        if row.message and before.get(row.id) != row.tag:
+    for row, was in feed.tags(lot.now.run, edit.before, lot.now.standing):
+        if was != row.tag:
             yield render_to_string("run/tag.html", {"id": row.tag_id, "tag": row.tag, "swap": True})
 
 
@@ -118,10 +118,10 @@ def _row(run: Run, row: Row, *, swap: bool = False) -> str:
     return _fragment(row.template, run, row=row, swap=swap)
 
 
-def _refreshed(run: Run, kinds: Sequence[str]) -> str:
-    html = ""
+def _refreshed(lot: Lot) -> str:
+    run, kinds, html = lot.now.run, [event.kind for event in lot.events], ""
     if _any(kinds, SIGNS):
-        html += _signs(run)
+        html += _signs(lot.now)
     if _any(kinds, ORDERS):
         html += _orders(run)
     if _any(kinds, COUNTS):
@@ -133,10 +133,10 @@ def _any(kinds: Iterable[str], starts: tuple[str, ...]) -> bool:
     return any(kind.startswith(starts) for kind in kinds)
 
 
-def _signs(run: Run) -> str:
-    signs = vitals(run)
+def _signs(now: Now) -> str:
+    signs = vitals(now.run, now)
     return "".join(
-        _fragment(f"run/{name}.html", run, vitals=signs, oob=True) for name in ("vitals", "banner")
+        _fragment(f"run/{name}.html", now.run, vitals=signs, oob=True) for name in ("vitals", "banner")
     )
 
 

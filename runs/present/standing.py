@@ -6,11 +6,11 @@ One answer for the feed's tags, for the live page and for "as of turn N".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from runs.engine.events import Form
-from runs.models import Edit, Run
+from runs.models import Edit, Run, Version
 from runs.store import page_reads
 
 
@@ -52,10 +52,18 @@ class Standing:
     upto: int
     past: int | None = None
     from_turn: int = 0
+    known: Version | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def now(cls, run: Run, from_turn: int = 0) -> Standing:
-        return cls(run=run, version=run.version, upto=page_reads.last_message(run), from_turn=from_turn)
+        found = page_reads.present(run)
+        return cls(run=run, version=run.version, upto=found.upto, from_turn=from_turn, known=found.version)
+
+    @classmethod
+    def of(cls, run_id: int) -> Standing:
+        """Now, of a run that has not been read yet; its owner comes along."""
+        found = page_reads.newest(run_id)
+        return cls(run=found.run, version=found.run.version, upto=found.upto, known=found.version)
 
     @classmethod
     def at(cls, run: Run, turn: int, from_turn: int = 0) -> Standing:
@@ -67,15 +75,17 @@ class Standing:
         return cls(run=run, version=row.version, upto=upto, past=turn, from_turn=from_turn)
 
     @cached_property
-    def items(self) -> Mapping[int, tuple[Form, bool]]:
-        """Form and pin of the messages the version lists."""
-        row = page_reads.version(self.run, self.version)
-        return {item[0]: (Form(item[1]), bool(item[2])) for item in row.items} if row else {}
+    def _row(self) -> Version | None:
+        return self.known or page_reads.version(self.run, self.version)
 
     @cached_property
+    def items(self) -> Mapping[int, tuple[Form, bool]]:
+        """Form and pin of the messages the version lists."""
+        return {item[0]: (Form(item[1]), bool(item[2])) for item in self._row.items} if self._row else {}
+
+    @property
     def base(self) -> int:
-        row = page_reads.version(self.run, self.version)
-        return row.base if row else 0
+        return self._row.base if self._row else 0
 
     @cached_property
     def folds(self) -> list[tuple[Edit, int, frozenset[int]]]:

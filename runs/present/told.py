@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from runs.models import Event, Order, Run
-from runs.store import page_reads
+from runs.engine.messages import Message
+from runs.models import Order, Run
 
 from .people import person
 
@@ -60,9 +60,8 @@ def told(run: Run, name: str, turn: int) -> Told:
     return Told(start=start, by=person(last.by).capitalize(), found=found)
 
 
-def turns_spoken_of(run: Run, events: Iterable[Event]) -> set[int]:
+def turns_spoken_of(said: Iterable[Message]) -> set[int]:
     """The turns of the calls that these messages of persons are about."""
-    numbers = {event.data["message"] for event in events if event.kind == "person.said"}
-    texts = (block for one in page_reads.stored(run, numbers).values() for block in one.content)
+    texts = (block for one in said for block in one.content)
     found = (_SAID.match(str(block.get("text", ""))) for block in texts)
     return {int(match["turn"]) for match in found if match}

@@ -13,9 +13,8 @@ from runs.engine.events import PARTS
 from runs.engine.policy import Policy
 from runs.engine.policy.model import from_mapping
 from runs.models import ENDED, Run, Turn
-from runs.store import page_reads
 
-from .standing import Standing
+from .now import Now
 from .status import BANNERS, UNSURE, Status, status
 from .window_list import describes, window_list
 
@@ -31,9 +30,6 @@ LABELS = {
     "results": "Results",
     "stubs": "Stubs",
 }
-LOOK_BACK = 12
-"""Closed turns from which growth is read: enough to smooth one large result, few enough to follow a change of work."""
-
 NEAR = 0.17
 """Labels of marks closer than this share of the gauge turn away from each other."""
 
@@ -144,18 +140,17 @@ class Vitals:
         return self.run.lease_owner if self.run.state == "running" else ""
 
 
-def vitals(run: Run) -> Vitals:
-    policy = policy_of(run)
-    recent = page_reads.recent_closed(run, LOOK_BACK)
-    last = recent[-1] if recent else None
+def vitals(run: Run, now: Now | None = None) -> Vitals:
+    """`now`: of the same run, where others need of it what is read here."""
+    seen = now or Now(run=run)
+    policy, last = seen.policy, seen.last
     limit = (
         (last.limit if last else 0)
         or int(run.sums.get("window", {}).get("limit") or 0)
         or policy.window.limit
     )
-    step = None if run.state in ENDED else growth(recent)
-    now = timezone.now()
-    elapsed = ((run.ended_at or now) - run.created_at).total_seconds()
+    step = None if run.state in ENDED else growth(seen.recent)
+    elapsed = ((run.ended_at or timezone.now()) - run.created_at).total_seconds()
     return Vitals(
         run=run,
         status=status(run),
@@ -164,7 +159,7 @@ def vitals(run: Run) -> Vitals:
         started=run.created_at,
         ended=run.ended_at,
         elapsed=elapsed,
-        gauge=gauge(reading(run, last, limit), policy, step) if limit else None,
+        gauge=gauge(reading(seen, limit), policy, step) if limit else None,
         limit=limit,
         money=_money(run, policy, elapsed),
     )
@@ -212,14 +207,14 @@ def gauge(now: Reading, policy: Policy, step: float | None) -> Gauge:
     )
 
 
-def reading(run: Run, last: Turn | None, limit: int) -> Reading:
+def reading(now: Now, limit: int) -> Reading:
     """The window now: as the last turn left it, or as an edit since then did."""
+    last = now.last
     if last is None:
         return Reading(tokens=0, parts={}, limit=limit, estimated=False)
-    standing = Standing.now(run)
-    if describes(last, standing):
+    if describes(last, now.standing):
         return Reading(tokens=last.window, parts=last.parts, limit=limit, estimated=last.estimated)
-    shown = window_list(run, standing, last)
+    shown = window_list(now.run, now.standing, last)
     return Reading(tokens=shown.tokens, parts=shown.parts, limit=limit, estimated=True)
 
 

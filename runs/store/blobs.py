@@ -72,14 +72,23 @@ def of_content(content: Sequence[Block]) -> list[Blob]:
 
 def read(hashes: Collection[str]) -> dict[str, Any]:
     """The JSON values of many blobs in at most two queries. Raises MissingBlob."""
-    stored = _rows(set(hashes))
-    values = {digest: json.loads(_unpack(codec, body)) for digest, (codec, body) in stored.items()}
+    return values(_rows(set(hashes)))
+
+
+def values(stored: Mapping[str, tuple[str, bytes]]) -> dict[str, Any]:
+    """The JSON values of bodies at hand (codec and bytes), by hash. What they are joined of is read where it is not
+    among them. Raises MissingBlob."""
+    found = _unpacked(stored)
     joined = [digest for digest, (codec, _) in stored.items() if codec == "joined"]
-    parts = {block["blob"] for digest in joined for block in values[digest] if "blob" in block}
-    found = {digest: json.loads(_unpack(codec, body)) for digest, (codec, body) in _rows(parts).items()}
+    parts = {block["blob"] for digest in joined for block in found[digest] if "blob" in block}
+    known = found | _unpacked(_rows(parts - found.keys()))
     for digest in joined:
-        values[digest] = [found[block["blob"]] if "blob" in block else block for block in values[digest]]
-    return values
+        found[digest] = [known[block["blob"]] if "blob" in block else block for block in found[digest]]
+    return found
+
+
+def _unpacked(stored: Mapping[str, tuple[str, bytes]]) -> dict[str, Any]:
+    return {digest: json.loads(_unpack(codec, body)) for digest, (codec, body) in stored.items()}
 
 
 def _rows(hashes: set[str]) -> dict[str, tuple[str, bytes]]:

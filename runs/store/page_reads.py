@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from django.db.models import Max, Q
+from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
-from runs.engine.messages import Block
 from runs.engine.messages import Message as Stored
-from runs.models import Call, Edit, Event, Message, Run, Turn, Version
+from runs.models import Edit, Event, Message, Run, Turn, Version
 
-from . import blobs, windows
+from . import windows
 
 
 def stored(run: Run, numbers: Collection[int]) -> dict[int, Stored]:
@@ -82,17 +83,6 @@ def _turn_at(run: Run, seq: int, end: int) -> int | None:
     )
 
 
-def calls(run: Run, turns: Collection[int]) -> dict[tuple[int, str], Call]:
-    found = Call.objects.filter(run=run, turn__in=turns) if turns else []
-    return {(call.turn, call.tool_use_id): call for call in found}
-
-
-def results_of_calls(found: Iterable[Call]) -> dict[str, Block]:
-    """The tool_result blocks of ended calls, by the hash of their blob."""
-    hashes = {call.result_id for call in found if call.result_id}
-    return blobs.read(hashes) if hashes else {}
-
-
 def edits(run: Run, numbers: Collection[int]) -> dict[int, Edit]:
     found = Edit.objects.filter(run=run, number__in=numbers) if numbers else []
     return {edit.number: edit for edit in found}
@@ -108,6 +98,35 @@ def version(run: Run, number: int) -> Version | None:
     return Version.objects.filter(run=run, number=number).first()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """A run, its version, and its highest message number; 0 and None where it has none yet."""
+
+    run: Run
+    version: Version | None
+    upto: int
+
+
+def newest(run_id: int) -> Present:
+    """The run as it is now, and its owner, in one query. Raises Run.DoesNotExist."""
+    rows = Version.objects.filter(run=run_id, number=F("run__version")).select_related("run__owner")
+    found = rows.annotate(upto=_upto()).first()
+    if found is None:  # a run without a window
+        return present(Run.objects.select_related("owner").get(pk=run_id))
+    return Present(run=found.run, version=found, upto=found.upto)
+
+
+def present(run: Run) -> Present:
+    """The run as it was read, in one query."""
+    found = Version.objects.filter(run=run, number=run.version).annotate(upto=_upto()).first()
+    return Present(run=run, version=found, upto=found.upto if found else last_message(run))
+
+
+def _upto() -> Coalesce:
+    last = Message.objects.filter(run=OuterRef("run")).order_by("-number").values("number")[:1]
+    return Coalesce(Subquery(last), 0)
+
+
 def versions(run: Run, numbers: Collection[int]) -> dict[int, Version]:
     found = Version.objects.filter(run=run, number__in=numbers) if numbers else []
     return {row.number: row for row in found}
@@ -116,6 +135,12 @@ def versions(run: Run, numbers: Collection[int]) -> dict[int, Version]:
 def turn(run: Run, number: int) -> Turn | None:
     """The attempt of a turn that counts."""
     return Turn.objects.filter(run=run, number=number).order_by("-attempt").first()
+
+
+def turns(run: Run, numbers: Collection[int]) -> dict[int, Turn]:
+    """The same of several turns, by number."""
+    found = Turn.objects.filter(run=run, number__in=numbers).order_by("attempt") if numbers else []
+    return {row.number: row for row in found}
 
 
 def last_closed(run: Run) -> Turn | None:

@@ -18,6 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 from agentdash.server import bound, serving
 from runs.live import bell, feed
 from runs.models import Event, Run
+from runs.present.now import Now
 
 
 @dataclass
@@ -27,15 +28,15 @@ class Fragments:
     asked: list[int] = field(default_factory=list)
     filling: str = ""
 
-    def items(self, run: Run, events: list[Event]) -> list[dict[str, Any]]:
+    def items(self, now: Now, events: list[Event]) -> list[dict[str, Any]]:
         self.asked.append(len(events))
         return [
             {"seq": e.seq, "kind": e.kind, "turn": e.turn, "html": f"<p>{e.seq}{self.filling}</p>"}
             for e in events
         ]
 
-    def snapshot(self, run: Run) -> str:
-        return f"<main>{run.next_seq - 1}</main>"
+    def snapshot(self, now: Now) -> str:
+        return f"<main>{now.run.next_seq - 1}</main>"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runs.models import Event
 from runs.present import run as run_page
 from runs.present import socket
+from runs.present.now import Now
 from tests.present.conftest import READ, Scene
 
 
@@ -15,7 +16,7 @@ def test_what_happens_while_a_page_is_drawn_is_left_to_the_socket(scene: Scene) 
     scene.turns(1, READ, words="Later.")
     page = run_page.page(read, None, "window")
     later = Event.objects.filter(run=read, seq__gt=page["seq"])
-    brought = "".join(item.get("html", "") for item in socket.items(scene.fresh, list(later)))
+    brought = "".join(item.get("html", "") for item in socket.items(Now(run=scene.fresh), list(later)))
     assert [row.turn for row in page["page"].rows if row.kind == "text"] == [1]
     assert all(f'id="{row.id}"' not in brought or row.kind == "call" for row in page["page"].rows)
     assert "Later." in brought
@@ -25,4 +26,4 @@ def test_a_snapshot_shows_nothing_after_its_own_number(scene: Scene) -> None:
     scene.turns(1, READ)
     read = scene.fresh
     scene.turns(1, READ, words="Later.")
-    assert "Later." not in socket.snapshot(read)
+    assert "Later." not in socket.snapshot(Now(run=read))

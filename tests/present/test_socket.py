@@ -8,13 +8,14 @@ import re
 from runs.engine import events as ev
 from runs.models import Order
 from runs.present import feed, socket
+from runs.present.now import Now
 from runs.store import archive, sql
 from tests import story
 from tests.present.conftest import READ, RED, Scene
 
 
 def _sent(scene: Scene, after: int) -> list[dict]:
-    return socket.items(scene.fresh, scene.events(after))
+    return socket.items(Now(run=scene.fresh), scene.events(after))
 
 
 def _html(items: list[dict]) -> str:
@@ -24,7 +25,7 @@ def _html(items: list[dict]) -> str:
 def test_there_is_one_item_an_event_in_order(scene: Scene) -> None:
     scene.turns(2, READ)
     events = scene.events()
-    items = socket.items(scene.fresh, events)
+    items = socket.items(Now(run=scene.fresh), events)
     assert [(item["seq"], item["kind"], item["turn"]) for item in items] == [
         (e.seq, e.kind, e.turn) for e in events
     ]
@@ -114,7 +115,7 @@ def test_a_check_alone_draws_nothing(scene: Scene) -> None:
 
 def test_a_snapshot_draws_the_page_anew(scene: Scene) -> None:
     scene.turns(3, READ)
-    html = socket.snapshot(scene.fresh)
+    html = socket.snapshot(Now(run=scene.fresh))
     for name in ("feed-live", "vitals", "banner", "chips", "controls", "count-notes"):
         assert re.search(rf'id="{name}"[^>]*hx-swap-oob="true"', html), name
     assert html.count('id="feed-rows"') == 1
@@ -128,13 +129,13 @@ def test_a_snapshot_stays_small_whatever_the_llm_writes(scene: Scene) -> None:
     ]
     for _ in range(14):
         scene.take(story.Step(words=long, calls=tuple(calls), thinking=long))
-    assert len(socket.snapshot(scene.fresh).encode()) <= 200_000
+    assert len(socket.snapshot(Now(run=scene.fresh)).encode()) <= 200_000
 
 
 def test_fragments_carry_no_inline_style_and_no_handler(scene: Scene) -> None:
     scene.turns(9, READ, thinking="<b onclick=x>")
     scene.compact()
     scene.turns(1, RED)
-    html = socket.snapshot(scene.fresh) + _html(_sent(scene, 0))
+    html = socket.snapshot(Now(run=scene.fresh)) + _html(_sent(scene, 0))
     assert not re.search(r"<[^>]*\s(style|on\w+)=", html)
     assert "<script" not in html

@@ -11,6 +11,7 @@ from runs import control, runner
 from runs.engine.acting import Acting
 from runs.models import Run
 from runs.present import feed, socket, told
+from runs.present.now import Now
 from runs.present.rows import Row
 from runs.store import page_reads
 from runs.store.lease import Fenced
@@ -69,7 +70,7 @@ def test_what_was_said_takes_the_place_of_the_buttons_for_everybody(
     assert f'Blas looked: <b class="m">{finding.after}</b>' in html
     assert "<form" not in html
     said = page_reads.events(unsure, ("person.said",), limit=1, after=before - 1)
-    (item,) = socket.items(unsure, said)
+    (item,) = socket.items(Now(run=unsure), said)
     assert f'id="{row(unsure).id}"' in item["html"]
     assert finding.after in item["html"]
 

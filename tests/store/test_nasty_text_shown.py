@@ -11,6 +11,7 @@ from django.test import Client
 from runs.engine.messages import clean
 from runs.models import Event, Run
 from runs.present import socket
+from runs.present.now import Now
 from runs.store.verify import verify
 from tests.builders import Building, a_person
 from tests.story import Call, Step
@@ -43,8 +44,13 @@ def shown(made: Building) -> dict[str, str]:
     assert verify(run).ok
     client = Client()
     client.force_login(run.owner)
-    items: list[dict[str, Any]] = socket.items(run, list(Event.objects.filter(run=run).order_by("seq")))
-    ways = {"socket": "".join(item.get("html", "") for item in items), "snapshot": socket.snapshot(run)}
+    items: list[dict[str, Any]] = socket.items(
+        Now(run=run), list(Event.objects.filter(run=run).order_by("seq"))
+    )
+    ways = {
+        "socket": "".join(item.get("html", "") for item in items),
+        "snapshot": socket.snapshot(Now(run=run)),
+    }
     for way in ("", "?turn=1", "archive/", "window/"):
         answer = client.get(f"/runs/{run.slug}/{way}")
         assert answer.status_code == 200, way

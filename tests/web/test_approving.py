@@ -14,6 +14,7 @@ from django.test import Client
 from runs import control, tasks
 from runs.models import Order, Run
 from runs.present import asking, socket
+from runs.present.now import Now
 from runs.store import approvals, page_reads
 from tests.builders import a_person
 from tests.runner import conftest as walking
@@ -150,14 +151,14 @@ def test_a_stale_card_is_told_so(
 def test_the_socket_brings_the_card_and_takes_it_away(waits: Callable[..., Run], walk: walking.Walk) -> None:
     run = waits()
     events = page_reads.events(run, ("approval.asked", "run.state"), limit=10)
-    shown = "".join(item.get("html", "") for item in socket.items(run, events))
+    shown = "".join(item.get("html", "") for item in socket.items(Now(run=run), events))
     assert 'id="asks"' in shown
     asks = asking.asks(run)
     assert asks is not None
     control.order(a_person(), run, "approve", {"call": asks.call, "input_sha256": asks.input_sha256})
     walk(run)
     later = page_reads.events(run, ("run.state", "approval.answered"), limit=10, after=events[-1].seq)
-    gone = "".join(item.get("html", "") for item in socket.items(run, later))
+    gone = "".join(item.get("html", "") for item in socket.items(Now(run=run), later))
     assert 'id="asks"' not in gone
     assert f'id="e-2-{1 if "e-2-1" in gone else 2}"' in gone
 

@@ -15,6 +15,7 @@ from django.test import Client
 from runs.engine import events as ev
 from runs.engine.messages import Author, Kind, Role, text
 from runs.models import Edit, Run
+from runs.present.now import Now
 from tests import story
 from tests.builders import Building
 
@@ -125,7 +126,7 @@ def test_the_same_rows_come_over_the_socket(hostile: Run) -> None:
     from runs.present import socket
 
     events = list(Event.objects.filter(run=hostile).order_by("seq"))
-    for item in socket.items(hostile, events):
+    for item in socket.items(Now(run=hostile), events):
         reader = Active()
         reader.feed(str(item.get("html", "")))
         assert reader.found == []

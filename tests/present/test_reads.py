@@ -1,0 +1,74 @@
+"""How often the database is asked, whatever the length of the run and the number of those who look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from runs.models import Event
+from runs.present import run as run_page
+from runs.present import socket
+from runs.present.now import Now
+from tests.present.conftest import READ, RED, Scene
+
+OPENED = ("turn.opened", "window.checked")
+ANSWERED = ("turn.answered", "call.planned", "call.started")
+CLOSED = ("call.ended", "turn.closed")
+
+
+def asked(act: Callable[[], object]) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        act()
+    return len(queries)
+
+
+def sent(scene: Scene, kinds: Sequence[str], after: int) -> int:
+    """Queries of a lot of the events of these kinds, from reading them to what the socket sends."""
+
+    def send() -> None:
+        events = list(Event.objects.filter(run=scene.run, seq__gt=after, kind__in=kinds).order_by("seq"))
+        assert {event.kind for event in events} >= set(kinds) - {"window.checked"}
+        socket.items(Now.of(scene.run.pk), events)
+
+    return asked(send)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "most"),
+    [(OPENED, 3), (ANSWERED, 4), (CLOSED, 4), ((*CLOSED, *OPENED), 4), ((*OPENED, *ANSWERED, *CLOSED), 4)],
+)
+def test_a_lot_of_a_usual_turn_costs_at_most_four_queries(
+    scene: Scene, kinds: Sequence[str], most: int
+) -> None:
+    scene.turns(3, READ)
+    seen = scene.seq
+    scene.turns(1, READ, RED, words="I look.")
+    assert sent(scene, kinds, seen) <= most
+
+
+def test_many_turns_in_one_lot_cost_what_one_does(scene: Scene) -> None:
+    every = (*OPENED, *ANSWERED, *CLOSED)
+    scene.turns(1, RED)
+    one = sent(scene, every, 0)
+    scene.turns(8, READ, RED)
+    assert sent(scene, every, 0) == one
+
+
+def test_a_check_that_fired_nothing_asks_for_nothing_but_the_run(scene: Scene) -> None:
+    scene.turns(1)
+    checked = Event(run=scene.run, seq=scene.seq + 1, kind="window.checked", data={})
+    assert asked(lambda: socket.items(Now.of(scene.run.pk), [checked])) == 1
+
+
+@pytest.mark.parametrize("tab", [name for name, _ in run_page.TABS])
+def test_a_page_of_many_turns_asks_as_often_as_one_of_few(scene: Scene, tab: str) -> None:
+    def page() -> None:
+        run_page.page(scene.fresh, None, tab)
+
+    scene.turns(2, READ)
+    few = asked(page)
+    scene.turns(5, READ, RED, READ, thinking="Hm.")
+    assert asked(page) == few
