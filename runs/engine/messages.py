@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 Block: TypeAlias = Mapping[str, Any]
 """One content block exactly as the Messages API writes it: {"type": "text", "text": …} and its siblings."""
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 MAX_DEPTH = 100
 UNREADABLE = "unreadable_input"
 """The only key of a call's input that was no JSON object: it holds what came instead. No tool takes it."""
@@ -105,7 +106,7 @@ def results_of(content: Sequence[Block]) -> list[Block]:
 
 def canonical(value: Any) -> bytes:
     """The one byte form of a JSON value: sorted keys, no spaces, UTF-8. Hashes are taken over it."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return _CANONICAL.encode(value).encode()
 
 
 def sha256(data: bytes) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 
 from runs.engine.events import Form, Trigger, Version, WindowEdited
 from runs.engine.memory import MemoryHistory
-from runs.engine.messages import Author, Block, Kind, Role, canonical, text
+from runs.engine.messages import Author, Block, Kind, Role, canonical, sha256, text
 from runs.engine.middleware.base import Asked
 from runs.engine.middleware.clear import clear
 from runs.engine.middleware.pins import drop, pin, unpin
 from runs.engine.middleware.undo import undo
+from runs.engine.window.gauge import Gauge
 from runs.engine.window.hands import Past, Unfit
 from runs.engine.window.lines import Line
 from runs.engine.window.render import model_view
@@ -222,7 +223,14 @@ class Chain:
         self._pins_stand(body)
         for number, data in self.bytes.items():
             holds(canonical(list(desk.history.message(number).content)) == data, f"W11: message {number}")
+        holds(sha256(rendered.request.body) == rendered.request.sha256, "the hash is another body's")
         reading = desk.read()
+        counted = Gauge(desk.frame, desk.gauge.last, desk.gauge.ratio, dict(desk.gauge.known))
+        pairs = desk.with_blocks(desk.window.entries)
+        holds(
+            counted.read(version.number, desk.window.upto, pairs) == reading,
+            "what is summed up is not what is there",
+        )
         holds(sum(reading.parts.values()) == reading.tokens, "the parts do not add up")
 
     def _person_stands(self, body: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from operator import is_
 from pathlib import Path
 
 from ..events import (
@@ -108,7 +109,7 @@ class Desk:
     def read(self) -> Reading:
         """The window as it is now; worked out once for each state of window and gauge."""
         state = (self.window.entries, self.gauge.last, self.gauge.ratio)
-        if self._reading is None or any(a is not b for a, b in zip(self._reading[0], state, strict=True)):
+        if self._reading is None or not all(map(is_, self._reading[0], state)):
             reading = self.read_as(self.window.version, self.window.upto, self.window.entries)
             self._reading = (state, reading)
         return self._reading[1]
@@ -119,10 +120,9 @@ class Desk:
     def share(self) -> float:
         return self.read().tokens / self.limit
 
-    def with_blocks(self, shown: Sequence[Entry]) -> list[tuple[Entry, Sequence[Block]]]:
+    def with_blocks(self, shown: Sequence[Entry]) -> Sequence[tuple[Entry, Sequence[Block]]]:
         """Entries with their blocks."""
-        laid = self.renderer.laid(self.frame, shown, self.window.calls())
-        return [(entry, one.blocks) for entry, one in zip(shown, laid, strict=True)]
+        return self.renderer.pairs(self.frame, shown, self.window.calls())
 
     def sizes(self, shown: Sequence[Entry]) -> list[int]:
         """Tokens of each entry in its form."""

@@ -7,4 +7,6 @@ head       what stands first after an edit                  ledger   the code-ma
 cut        where the kept tail begins                       diff     before | after, every entry in one class
 thinking   whose thinking may leave                         hands    pins, drops, and an edit taken back
 tidy       one message, less what may stand in no list      media    pictures and documents within the API's limits
+layout     entries as they are sent, each worked out once   marks    where the cache marks stand
+wire       the bytes and their hash, where the last request went on
 """

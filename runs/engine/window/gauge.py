@@ -6,8 +6,11 @@ estimated, with the estimator corrected by what this run's usage taught. A share
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import is_
 
 from .. import tokens
 from ..events import PARTS, Form, Frame, Parts, Usage
@@ -51,6 +54,30 @@ class Reading:
     estimated: bool
 
 
+Shown = tuple[Entry, Sequence[Block]]
+"""An entry with its blocks; the same object as long as the entry stands in the window."""
+
+
+@dataclass(slots=True)
+class Front:
+    """The entries that a window begins with, summed up: what usage has told of them is what they weigh; of the others,
+    which the run's ratio corrects, it is counted how many have which raw size."""
+
+    entries: list[Shown] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+    untold: Counter[tuple[str, int]] = field(default_factory=Counter)
+    raw: int = 0
+
+    def stands(self, entries: Sequence[Shown]) -> bool:
+        return len(self.entries) <= len(entries) and all(map(is_, self.entries, entries))
+
+    def parts(self, ratio: float) -> Counter[str]:
+        parts = self.told.copy()
+        for (name, raw), count in self.untold.items():
+            parts[name] += count * round(raw * ratio)
+        return parts
+
+
 @dataclass(slots=True)
 class Gauge:
     """The accounting of one run's window. `known` are tokens of full messages that usage has told."""
@@ -61,7 +88,7 @@ class Gauge:
     known: dict[int, int] = field(default_factory=dict)
     fixed: dict[str, int] = field(default_factory=dict)
     _raw: dict[tuple[int, Form], tuple[Message, dict[str, int]]] = field(default_factory=dict)
-    _told: dict[int, tuple[Message, int, dict[str, int]]] = field(default_factory=dict)
+    _front: Front = field(default_factory=Front)
 
     def __post_init__(self) -> None:
         self.fixed = {
@@ -77,18 +104,21 @@ class Gauge:
         self,
         version: int,
         upto: int,
-        entries: Iterable[tuple[Entry, Sequence[Block]]],
+        entries: Sequence[Shown],
         last: Measured | None = None,
     ) -> Reading:
-        """The window's tokens and parts, from `last` (the last usage when not given) on; exact when (version, upto)
-        is what that was counted on."""
+        """The window's tokens and parts, from `last` (the last usage when not given, and never an older one) on; exact
+        when (version, upto) is what that was counted on."""
         last = last or self.last
         known = last if last and last.version == version and last.upto <= upto else None
+        front = self._summed(entries)
         parts = dict.fromkeys(PARTS, 0)
         for name, raw in self.fixed.items():
             parts[name] += round(raw * self.ratio)
+        for name, value in front.parts(self.ratio).items():
+            parts[name] += value
         new = 0
-        for entry, blocks in entries:
+        for entry, blocks in entries[len(front.entries) :]:
             shares = self._shares(entry, blocks)
             for name, value in shares.items():
                 parts[name] += value
@@ -104,18 +134,35 @@ class Gauge:
             self.share(*pair) for pair in entries
         )
 
-    def learn(
-        self, version: int, upto: int, usage: Usage, entries: Sequence[tuple[Entry, Sequence[Block]]]
-    ) -> None:
+    def learn(self, version: int, upto: int, usage: Usage, entries: Sequence[Shown]) -> None:
         """Take in what one answer's usage says about the window it was asked with."""
+        front = self._summed(entries)
+        rest = entries[len(front.entries) :]
         before, self.last = self.last, Measured(version=version, upto=upto, prompt=usage.prompt)
         if before and before.counted and before.version == version:
-            new = [pair for pair in entries if pair[0].message.number > before.upto]
+            new = [pair for pair in rest if pair[0].message.number > before.upto]
             self._learn_tail(usage.prompt - before.prompt, new)
-        raw = sum(self.fixed.values()) + sum(sum(self._raw_of(*pair).values()) for pair in entries)
+        raw = sum(self.fixed.values()) + front.raw + sum(sum(self._raw_of(*pair).values()) for pair in rest)
         self.ratio = min(MOST_RATIO, max(1 / MOST_RATIO, usage.prompt / raw)) if raw else 1.0
 
-    def _learn_tail(self, gained: int, new: Sequence[tuple[Entry, Sequence[Block]]]) -> None:
+    def _summed(self, entries: Sequence[Shown]) -> Front:
+        """The front of these entries that usage has told all of that it will: only what is new there is added."""
+        settled = self.last.upto if self.last else 0
+        if not self._front.stands(entries):
+            self._front = Front()
+        front = self._front
+        rest = entries[len(front.entries) :]
+        for pair in takewhile(lambda pair: pair[0].message.number <= settled, rest):
+            raw, told = self._raw_of(*pair), self._told(*pair)
+            front.entries.append(pair)
+            front.raw += sum(raw.values())
+            if told is None:
+                front.untold.update(raw.items())
+            else:
+                front.told.update(told)
+        return front
+
+    def _learn_tail(self, gained: int, new: Sequence[Shown]) -> None:
         """Split what the prompt gained over the messages that were new in it; answers are known from their output,
         and what stands there as a preview is not the message's own size."""
         weights = {entry.message.number: self.share(entry, blocks) for entry, blocks in new}
@@ -130,15 +177,16 @@ class Gauge:
     def _is_unknown(self, entry: Entry) -> bool:
         return entry.form is Form.FULL and entry.message.kind is not Kind.ANSWER
 
-    def _shares(self, entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:
+    def _shares(self, entry: Entry, blocks: Sequence[Block]) -> Mapping[str, int]:
+        told = self._told(entry, blocks)
+        if told is not None:
+            return told
+        return {name: round(value * self.ratio) for name, value in self._raw_of(entry, blocks).items()}
+
+    def _told(self, entry: Entry, blocks: Sequence[Block]) -> Mapping[str, int] | None:
+        """The shares of an entry whose tokens usage has told; None where they are estimated."""
         known = self._known(entry.message) if entry.form is Form.FULL else 0
-        if not known:
-            return {name: round(value * self.ratio) for name, value in self._raw_of(entry, blocks).items()}
-        told = self._told.get(entry.message.number)
-        if told is None or told[0] is not entry.message or told[1] != known:
-            told = (entry.message, known, scaled(self._raw_of(entry, blocks), known))
-            self._told[entry.message.number] = told
-        return told[2]
+        return scaled(self._raw_of(entry, blocks), known) if known else None
 
     def _known(self, message: Message) -> int:
         if message.number in self.known:

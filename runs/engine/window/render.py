@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import is_
+from operator import attrgetter
 from typing import Any
 
 from ..errors import InvalidWindow
 from ..events import Frame
 from ..messages import Block, Message, canonical, sha256, texts_of
 from .forms import RENDER, Shape, shown
+from .layout import Laid, Layout
 from .lines import Line
-from .marks import MARK, marked, tails, with_seams
-from .repair import joined
-from .tidy import Mended, Tidied, tidied
+from .marks import MARK, Marks, tails
+from .repair import NO_FRONT, front_of, joined
+from .tidy import Mended, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
 from .versions import Entry
+from .wire import Written, written
+
+MARKS = attrgetter("marks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,22 +72,14 @@ def roomier(frame: Frame, max_tokens: int) -> Frame:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Laid:
-    """A message as it is sent in one form: its blocks, and the line they make."""
-
-    message: Message
-    blocks: tuple[Block, ...]
-    tidied: Tidied
-
-
 class Renderer:
-    """Renders requests of one run. Remembers the lines it has seen: old messages are never dumped again."""
+    """Renders requests of one run. Remembers the lines it has seen, and what the last request began with: only what is
+    new is laid out, joined, looked at, dumped and hashed."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
         self._known: dict[tuple[int, str, str], Laid] = {}
-        self._last: tuple[str, tuple[Entry, ...], list[Laid]] = ("", (), [])
+        self._layout, self._front, self._marks, self._written = Layout(), NO_FRONT, Marks(), Written()
         self._framed: tuple[str, Mapping[str, bytes]] = ("", {})
 
     def render(
@@ -98,42 +94,39 @@ class Renderer:
     ) -> Rendered:
         """The request of a turn. With `aside` it is a question about the same prefix (a summary, a check):
         one more text block, no new cache mark, and its own `max_tokens`. Raises InvalidWindow."""
-        shape = Shape.of(frame.params["shape"], frame.render)
-        listed = list(entries)
-        laid = self.laid(frame, listed, calls)
-        mended = joined(
-            [one.tidied for one in laid], max_pictures=shape.pictures, max_picture_bytes=shape.picture_bytes
-        )
-        wrong = problems(mended.lines)
-        if wrong:
-            raise InvalidWindow(
-                f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run."
-            )
-        blocks = [(entry, one.tidied.line.blocks) for entry, one in zip(listed, laid, strict=True)]
-        lines = self._marked(frame, mended, blocks, aside)
+        mended = self._joined(frame, self._laid_out(frame, tuple(entries), calls))
+        lines = self._marked(frame, mended, aside)
         marks = sum("cache_control" in tool for tool in frame.tools) + bool(frame.system)
-        marks += sum(line.marks for line in lines)
+        marks += sum(map(MARKS, lines))
         if marks > MOST_MARKS:
             raise InvalidWindow(
                 f"The request has {marks} cache marks, and {MOST_MARKS} are allowed. Report this run."
             )
         purpose = f"{self.slug}:{turn}:summary" if aside else f"{self.slug}:{turn}"
-        body = self._body(frame, lines, purpose, max_tokens)
+        self._written = written(self._pieces(frame, purpose, max_tokens), lines, self._written)
+        body = self._written.body
         if len(body) > MOST_BYTES:
             raise InvalidWindow(
                 f"The request has {len(body):,} bytes, more than the API takes. Clear the window."
             )
-        request = Request(body=body, sha256=sha256(body), turn=turn)
+        request = Request(body=body, sha256=self._written.sha256, turn=turn)
         return Rendered(request=request, repairs=tuple(mended.repairs))
 
-    def laid(self, frame: Frame, entries: Iterable[Entry], calls: Mapping[str, Block]) -> list[Laid]:
-        """Entries as they are sent. Those that were laid out last and still stand at the front are not looked up."""
-        listed, (name, before, laid) = tuple(entries), self._last
-        stays = name == frame.sha256 and len(before) <= len(listed) and all(map(is_, before, listed))
-        same, shape = len(before) * stays, Shape.of(frame.params["shape"], frame.render)
-        laid = [*laid[:same], *(self._lay(frame, entry, shape, calls) for entry in listed[same:])]
-        self._last = (frame.sha256, listed, laid)
-        return laid
+    def pairs(
+        self, frame: Frame, entries: Iterable[Entry], calls: Mapping[str, Block]
+    ) -> Sequence[tuple[Entry, Sequence[Block]]]:
+        """Entries with their blocks; the same pairs as long as they stand at the front."""
+        return self._laid_out(frame, tuple(entries), calls).pairs
+
+    def _laid_out(self, frame: Frame, entries: tuple[Entry, ...], calls: Mapping[str, Block]) -> Layout:
+        if self._layout.entries is entries and self._layout.frame == frame.sha256:
+            return self._layout
+        if not self._layout.stands(frame, entries):
+            self._layout = Layout(frame=frame.sha256)
+        new, shape = entries[len(self._layout.entries) :], Shape.of(frame.params["shape"], frame.render)
+        laid = [self._lay(frame, entry, shape, calls) for entry in new]
+        self._layout = self._layout.grown(entries, laid)
+        return self._layout
 
     def blocks(
         self, frame: Frame, entry: Entry, shape: Shape, calls: Mapping[str, Block]
@@ -152,25 +145,38 @@ class Renderer:
             known = self._known[key] = Laid(message=entry.message, blocks=blocks, tidied=tidy)
         return known
 
-    def _marked(
-        self, frame: Frame, mended: Mended, shown: Sequence[tuple[Entry, Sequence[Block]]], aside: str
-    ) -> list[Line]:
+    def _joined(self, frame: Frame, layout: Layout) -> Mended:
+        """The lines of a request, mended and looked at. Raises InvalidWindow."""
+        shape, front = Shape.of(frame.params["shape"], frame.render), self._front
+        front = front if front.stands(layout.tidied) else NO_FRONT
+        mended = joined(
+            layout.tidied,
+            max_pictures=shape.pictures,
+            max_picture_bytes=shape.picture_bytes,
+            front=front,
+        )
+        wrong = problems(mended.lines, front)
+        if wrong:
+            raise InvalidWindow(
+                f"The window cannot be sent: {wrong[0]}. Clear the window, or report this run."
+            )
+        self._front = front_of(layout.tidied, mended, front)
+        return mended
+
+    def _marked(self, frame: Frame, mended: Mended, aside: str) -> list[Line]:
         """The lines with their cache marks; a question on the side reads what was written, and writes nothing new."""
         if not aside:
-            slides = frame.render == 1
-            return marked(mended.lines, tails(mended.lines)) if slides else with_seams(mended.lines, shown)
-        lines = marked(mended.lines, tails(mended.lines)[:-1])
+            if frame.render == 1:
+                return self._marks.sliding(mended.lines, tails(mended.lines))
+            return self._marks.with_seams(mended.lines, self._layout.sent, self._layout.seams)
+        lines = self._marks.sliding(mended.lines, tails(mended.lines)[:-1])
         lines[-1] = replace(lines[-1], blocks=(*lines[-1].blocks, {"type": "text", "text": aside}))
         return lines
 
-    def _body(self, frame: Frame, lines: Sequence[Line], purpose: str, max_tokens: int) -> bytes:
-        """Canonical JSON, joined from remembered pieces: the same bytes as canonical() of the whole body."""
-        pieces = dict(self._steady(frame))
-        if max_tokens:
-            pieces["max_tokens"] = canonical(max_tokens)
-        pieces["metadata"] = canonical({"user_id": purpose})
-        pieces["messages"] = b"[" + b",".join([line.data for line in lines]) + b"]"
-        return b"{" + b",".join(b'"%s":%s' % (key.encode(), pieces[key]) for key in sorted(pieces)) + b"}"
+    def _pieces(self, frame: Frame, purpose: str, max_tokens: int) -> Mapping[str, bytes]:
+        """All that a request holds beside its messages, dumped."""
+        pieces = {**self._steady(frame), "metadata": canonical({"user_id": purpose})}
+        return {**pieces, "max_tokens": canonical(max_tokens)} if max_tokens else pieces
 
     def _steady(self, frame: Frame) -> Mapping[str, bytes]:
         """What a frame puts into each of its requests: 10 kB of tools and system prompt are dumped once."""

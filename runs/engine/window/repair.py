@@ -6,7 +6,8 @@ Deterministic: the same entries give the same list (W12), and each repair is nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from operator import is_
 
 from ..messages import Block, Role
 from .lines import BAD_NAME, Line, is_thinking
@@ -29,16 +30,64 @@ def mend(
     )
 
 
-def joined(lines: Sequence[Tidied], *, max_pictures: int, max_picture_bytes: int) -> Mended:
-    """The same for lines that were tidied before. A line that needs nothing stays the same object."""
-    mended = Mended(lines=[], repairs=[repair for line in lines for repair in line.repairs])
-    merged = _merged([line.line for line in lines])
-    if lines and not merged:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """What a list began with when it was joined last: it ends before an answer, nothing in it had to be repaired, and
+    it may be sent. What is said later changes none of it: each repair looks at a line, its neighbours, and the ids of
+    the calls before it. Pictures are another matter: the oldest give way to new ones."""
+
+    tidied: Sequence[Tidied] = ()
+    lines: Sequence[Line] = ()
+    ids: frozenset[str] = frozenset()
+    pictures: bool = False
+
+    def stands(self, lines: Sequence[Tidied]) -> bool:
+        """Whether these lines begin with it, and go on with an answer."""
+        at = len(self.tidied)
+        if at >= len(lines) or not all(map(is_, self.tidied, lines)):
+            return False
+        return lines[at].line.role is Role.ASSISTANT and bool(lines[at].line.blocks)
+
+
+NO_FRONT = Front()
+
+
+def joined(
+    lines: Sequence[Tidied], *, max_pictures: int, max_picture_bytes: int, front: Front = NO_FRONT
+) -> Mended:
+    """The same for lines that were tidied before; they begin with the front. A line that needs nothing stays the same
+    object."""
+    new = lines[len(front.tidied) :]
+    mended = Mended(lines=[], repairs=[repair for line in new for repair in line.repairs])
+    merged = _merged([line.line for line in new])
+    if new and not merged:
         merged = [_EMPTY_LINE]
-    unique = _unique_ids(merged, mended)
-    mended.lines = _bounded(_paired(unique, mended), mended)
-    mended.lines = within_limits(mended.lines, max_pictures, max_picture_bytes, mended)
+    unique = _unique_ids(merged, set(front.ids), mended)
+    rest = _bounded(_paired(unique, mended), mended, begins=not front.lines)
+    if front.pictures:
+        rest = [*front.lines, *rest]
+    rest = within_limits(rest, max_pictures, max_picture_bytes, mended)
+    mended.lines = rest if front.pictures else [*front.lines, *rest]
     return mended
+
+
+def front_of(lines: Sequence[Tidied], mended: Mended, before: Front) -> Front:
+    """The front of a list that was joined from these lines and may be sent: all before its last answer."""
+    if mended.repairs:
+        return NO_FRONT
+    places = range(len(lines) - 1, len(before.tidied) - 1, -1)
+    last = next((at for at in places if lines[at].line.role is Role.ASSISTANT), -1)
+    spots = range(len(mended.lines) - 1, len(before.lines) - 1, -1)
+    spot = next((spot for spot in spots if mended.lines[spot] is lines[last].line), 0)
+    if last < 0 or not spot:
+        return before
+    new = mended.lines[len(before.lines) : spot]
+    return Front(
+        tidied=lines[:last],
+        lines=mended.lines[:spot],
+        ids=before.ids.union(*(line.calls for line in new)),
+        pictures=before.pictures or any(line.media for line in new),
+    )
 
 
 def _merged(lines: Sequence[Line]) -> list[Line]:
@@ -69,9 +118,8 @@ def _stands_between(before: Sequence[Line], after: Sequence[Line], line: Line) -
     return bool(before and after and before[-1].role is not line.role)
 
 
-def _unique_ids(lines: list[Line], mended: Mended) -> list[Line]:
+def _unique_ids(lines: list[Line], seen: set[str], mended: Mended) -> list[Line]:
     """A tool_use id that was used before, or is none, gets a fresh one, in the call and in its results (A17)."""
-    seen: set[str] = set()
     out: list[Line] = []
     renamed: dict[str, list[str]] = {}
     for line in lines:
@@ -169,10 +217,10 @@ def _synthetic(calls: Sequence[str], mended: Mended) -> Line:
     return Line(role=Role.USER, blocks=tuple(unknown_result(call) for call in calls))
 
 
-def _bounded(lines: list[Line], mended: Mended) -> list[Line]:
+def _bounded(lines: list[Line], mended: Mended, *, begins: bool) -> list[Line]:
     """Starts and ends with user (W1); neighbours that a repair left equal are merged again."""
     lines = _merged(lines)
-    if lines and lines[0].role is Role.ASSISTANT:
+    if begins and lines and lines[0].role is Role.ASSISTANT:
         lines.insert(
             0, Line(role=Role.USER, blocks=({"type": "text", "text": "(the beginning is in the archive)"},))
         )
