@@ -27,7 +27,7 @@ reliability rules of the house."""
 
 FULL = "model_context_window_exceeded"
 _OF_THINKING = re.compile(r"`signature` in `thinking`|`redacted_thinking` blocks|bound to a different")
-_LENGTH = re.compile(r"(\d[\d,]*) tokens > ")
+_LENGTH = re.compile(r"(\d[\d,]*) (?:tokens > |\+ \d)")
 
 
 class Asking:
@@ -80,7 +80,7 @@ class Asking:
                 yield self._lost(self.desk.cancel.reason, self._paid(error), cancelled=True)
                 raise
             except PromptTooLong as error:
-                yield self._lost(str(error))
+                yield self._lost(str(error), self._paid(error))
                 self._told_length(str(error))
                 if reduced:
                     raise WindowFull from error

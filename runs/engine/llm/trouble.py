@@ -11,7 +11,13 @@ from typing import Any
 from ..errors import BadRequest, LlmTrouble, Overloaded, PromptTooLong, Rejected, StreamCut
 from ..messages import clean
 
-_TOO_LONG = re.compile(r"prompt is too long|exceed context limit")
+_TOO_LONG = re.compile(
+    r"(?:prompt|input) is too long|exceeds? (?:the )?(?:model'?s )?(?:maximum )?context|maximum context length"
+    r"|context[_ ]length[_ ]exceeded|too many (?:input|total text) tokens",
+    re.IGNORECASE,
+)
+"""As the API says it, and as other servers do that speak its language."""
+
 TOO_LARGE = 413
 OUR_MISTAKE = (
     "The llm's server calls the request invalid: a mistake of agentdash, or a rule it does not know. Nothing is lost, "
@@ -20,19 +26,32 @@ OUR_MISTAKE = (
 _RETRIED = frozenset({408, 409, 429})
 _A_PERSONS = frozenset({401, 402, 403, 404})
 _STATUS_OF_TYPE = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": TOO_LARGE,
     "rate_limit_error": 429,
     "overloaded_error": 529,
     "api_error": 500,
     "timeout_error": 504,
 }
+_SHOULD_RETRY = {"true": True, "false": False}
 _SENTENCE_MAX = 500
 
 
 def from_status(status: int, body: object, headers: Mapping[str, str]) -> LlmTrouble:
     """The error for an answer that is not 200. `body` is the decoded JSON, or text where it was none."""
-    message = f"{status}: {_message(body)}"
+    trouble = _trouble(status, f"{status}: {_message(body)}", retry_after(headers))
+    if (wanted := _SHOULD_RETRY.get(headers.get("x-should-retry", ""))) is not None:
+        trouble.retry = wanted
+    return trouble
+
+
+def _trouble(status: int, message: str, wait: float | None = None) -> LlmTrouble:
     if status in _RETRIED or status >= 500:
-        return Overloaded(message, status=status, retry_after=retry_after(headers))
+        return Overloaded(message, status=status, retry_after=wait)
     if status in _A_PERSONS:
         return Rejected(message, status=status)
     if status == TOO_LARGE or _TOO_LONG.search(message):
@@ -45,7 +64,7 @@ def from_stream(body: object) -> LlmTrouble:
     kind = _error(body).get("type")
     message = f"The stream broke off: {_message(body)}"
     status = _STATUS_OF_TYPE.get(str(kind), 0)
-    return Overloaded(message, status=status) if status else StreamCut(message)
+    return _trouble(status, message) if status else StreamCut(message)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
