@@ -19,7 +19,7 @@ from runs.models import ENDED, Run, State
 
 from .fleet_doing import Doing, doing
 from .fleet_spark import Line, Spark, sparks
-from .vitals import Status, status
+from .status import Status, held_by, status
 
 NEEDS = ("spin", "disk")
 """Reasons of a pause that no person gave: somebody has to look."""
@@ -145,10 +145,10 @@ def _group(look: Look, rows: Sequence[Row]) -> Group:
 
 
 def _rows(runs: Sequence[Run]) -> Iterable[Row]:
-    doings = doing(runs)
+    doings, by = doing(runs), held_by(runs)
     drawn = sparks([_line(run) for run in runs])
     for run in runs:
-        yield _row(run, doings[run.pk], drawn.get(run.pk))
+        yield _row(run, doings[run.pk], drawn.get(run.pk), status(run, by))
 
 
 def _line(run: Run) -> Line:
@@ -157,7 +157,7 @@ def _line(run: Run) -> Line:
     return Line(run=run.pk, turns=run.turn_no, version=run.version, limit=limit, mark=mark)
 
 
-def _row(run: Run, now: Doing, drawn: Spark | None) -> Row:
+def _row(run: Run, now: Doing, drawn: Spark | None, shown: Status) -> Row:
     mark, turns = _numbers(json.dumps(run.policy, sort_keys=True))
     window: dict[str, Any] = run.sums.get("window", {})
     limit = window.get("limit", 0)
@@ -165,7 +165,7 @@ def _row(run: Run, now: Doing, drawn: Spark | None) -> Row:
     return Row(
         run=run,
         group=group_of(run),
-        status=status(run),
+        status=shown,
         spark=drawn,
         window=window.get("final", 0),
         limit=limit,

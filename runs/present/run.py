@@ -9,8 +9,9 @@ from runs.models import Episode, Note, Run
 from runs.store import page_reads
 
 from . import asking, chart, feed, inspector, log, steering, window_list
+from .now import Now
 from .standing import Standing
-from .vitals import LABELS, policy_of, vitals
+from .vitals import LABELS, vitals
 
 TABS = (
     ("window", "Window"),
@@ -24,14 +25,15 @@ LOG_FILTERS = (("all", "All"), ("fired", "Fired"), ("not-fired", "Not fired"), (
 
 def page(run: Run, past: int | None, tab: str, sort: str = "order", which: str = "all") -> dict[str, Any]:
     """Everything the run page shows. `past`: the turn looked at, None for now."""
-    rows = feed.newest(run) if past is None else feed.around(run, past)
+    now = Now(run=run)
+    rows = feed.newest(run, now.standing) if past is None else feed.around(run, past)
     return {
         "run": run,
         "section": "runs",
         "seq": run.next_seq - 1,
         "past": past,
         "workspace": "" if PurePath(run.workspace).name == run.slug else PurePath(run.workspace).name,
-        "vitals": vitals(run),
+        "vitals": vitals(run, now),
         "labels": LABELS,
         "summary": chart.summary(run),
         "page": rows,
@@ -40,11 +42,13 @@ def page(run: Run, past: int | None, tab: str, sort: str = "order", which: str =
         "orders": steering.chips(run),
         "counts": counts(run, past),
         "no_sandbox": asking.no_sandbox(run),
-        **panel(run, past, tab, sort, which),
+        **panel(run, past, tab, sort, which, now),
     }
 
 
-def panel(run: Run, past: int | None, tab: str, sort: str, which: str) -> dict[str, Any]:
+def panel(
+    run: Run, past: int | None, tab: str, sort: str, which: str, now: Now | None = None
+) -> dict[str, Any]:
     """One tab of the inspector, and the template that shows it."""
     about: dict[str, Any] = {
         "run": run,
@@ -53,7 +57,7 @@ def panel(run: Run, past: int | None, tab: str, sort: str, which: str) -> dict[s
         "panel_template": f"run/inspector/{tab}.html",
     }
     as_of = run.turn_no if past is None else min(past, run.turn_no)
-    return about | {"as_of": as_of} | _PANELS[tab](run, past, sort, which)
+    return about | {"as_of": as_of} | _PANELS[tab](now or Now(run=run), past, sort, which)
 
 
 def counts(run: Run, past: int | None = None) -> dict[str, int]:
@@ -64,31 +68,31 @@ def counts(run: Run, past: int | None = None) -> dict[str, int]:
     return {"notes": notes.values("number").distinct().count(), "episodes": episodes.count()}
 
 
-def _window(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]:
-    turn = page_reads.last_closed(run) if past is None else page_reads.turn(run, past)
-    standing = Standing.now(run) if past is None else Standing.at(run, past)
-    shown = window_list.window_list(run, standing, turn, sort)
+def _window(now: Now, past: int | None, sort: str, which: str) -> dict[str, Any]:
+    turn = now.last if past is None else page_reads.turn(now.run, past)
+    standing = now.standing if past is None else Standing.at(now.run, past)
+    shown = window_list.window_list(now.run, standing, turn, sort)
     share = shown.tokens / shown.limit if shown.limit else None
     return {"window": shown, "sort": sort, "sorts": window_list.SORTS, "share": share}
 
 
-def _notes(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]:
-    return {"notes": inspector.notes(run, past)}
+def _notes(now: Now, past: int | None, sort: str, which: str) -> dict[str, Any]:
+    return {"notes": inspector.notes(now.run, past)}
 
 
-def _episodes(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]:
-    return {"episodes": inspector.episodes(run, past)}
+def _episodes(now: Now, past: int | None, sort: str, which: str) -> dict[str, Any]:
+    return {"episodes": inspector.episodes(now.run, past)}
 
 
-def _policy(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]:
-    signs = vitals(run)
-    thresholds, others = inspector.settings(policy_of(run), signs.limit)
+def _policy(now: Now, past: int | None, sort: str, which: str) -> dict[str, Any]:
+    signs = vitals(now.run, now)
+    thresholds, others = inspector.settings(now.policy, signs.limit)
     fill = signs.gauge.fill if signs.gauge else ""
     return {"thresholds": thresholds, "others": others, "fill": fill, "limit": signs.limit}
 
 
-def _log(run: Run, past: int | None, sort: str, which: str) -> dict[str, Any]:
-    lines, numbers = log.log(run, which, past)
+def _log(now: Now, past: int | None, sort: str, which: str) -> dict[str, Any]:
+    lines, numbers = log.log(now.run, which, past)
     return {"lines": lines, "log_counts": numbers, "filters": LOG_FILTERS, "which": which}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runs.models import Order, Run
@@ -28,6 +29,9 @@ PLAIN = {
     "failed": ("fail", "cross", "Failed"),
     "stopped": ("done", "stop", "Stopped"),
 }
+HOLDS = {"paused": ("pause", "step"), "stopped": ("stop", "stop_now")}
+"""The orders by which a person brings a run to that state."""
+
 UNSURE = "unknown_outcome"
 BANNERS = {"paused": "warn", "failed": "bad", "waiting": "wait", "done": "done", "stopped": "done"}
 
@@ -49,7 +53,8 @@ class Status:
         return self.key in ("approval", UNSURE)
 
 
-def status(run: Run) -> Status:
+def status(run: Run, by: Mapping[int, str] | None = None) -> Status:
+    """`by`: of many runs who held them, where that has been read for all at once."""
     key, why = reason(run.reason)
     if run.state == "waiting":
         word = REFUSED if key == "llm" and why.startswith("4") else WAITING.get(key, "Waiting")
@@ -57,8 +62,21 @@ def status(run: Run) -> Status:
     css, icon, word = PLAIN[run.state]
     if run.state == "running" and key == "step":
         word = "Stepping"
-    by = _who(run) if run.state in ("paused", "stopped") and key == "person" else ""
-    return Status(css=css, icon=icon, word=word, key=key, why="" if by else why, by=by)
+    name = (held_by([run]) if by is None else by).get(run.pk, "")
+    return Status(css=css, icon=icon, word=word, key=key, why="" if name else why, by=name)
+
+
+def held_by(runs: Iterable[Run]) -> dict[int, str]:
+    """Who paused or stopped these runs, by key; one query for all of them, none where nobody did."""
+    kinds = {
+        run.pk: HOLDS[run.state] for run in runs if run.state in HOLDS and reason(run.reason)[0] == "person"
+    }
+    if not kinds:
+        return {}
+    asked = Order.objects.filter(run__in=list(kinds), kind__in=sum(HOLDS.values(), ()), state="applied")
+    rows = asked.order_by("applied_seq").values_list("run", "kind", "by")
+    found = {run: by for run, kind, by in rows if kind in kinds[run]}
+    return {run: person(found.get(run, "")) for run in kinds}
 
 
 def reason(text: str) -> tuple[str, str]:
@@ -73,11 +91,3 @@ def in_words(text: str) -> str:
     """A reason as a row of the feed says it."""
     key, why = reason(text)
     return why or {"person": "by order", "": ""}.get(key, key.replace("_", " "))
-
-
-def _who(run: Run) -> str:
-    """Who paused or stopped it."""
-    kinds = ("pause", "step") if run.state == "paused" else ("stop", "stop_now")
-    asked = Order.objects.filter(run=run, kind__in=kinds, state="applied").order_by("-applied_seq")
-    by = asked.values_list("by", flat=True).first() or ""
-    return person(by)

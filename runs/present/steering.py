@@ -111,20 +111,21 @@ def applied_when(run: Run, kind: str) -> str:
 
 
 def chips(run: Run) -> list[Chip]:
-    pending = Order.objects.filter(run=run, state="pending").order_by("id")
-    return [_chip(order, run) for order in pending]
+    pending = list(Order.objects.filter(run=run, state="pending").order_by("id"))
+    here = orders.where(run) if pending else Where(state=run.state)
+    return [_chip(order, run, here) for order in pending]
 
 
-def _chip(order: Order, run: Run) -> Chip:
+def _chip(order: Order, run: Run, here: Where) -> Chip:
     how = str(order.args.get("how", "steer"))
     word = SAYS.get(how, "Steer") if order.kind == "say" else order.kind.replace("_", " ").capitalize()
     icon = "queue" if order.kind == "say" and how == "queue" else ICONS.get(order.kind, "arrow")
     said = first_words(str(order.args.get("text", "")), 90)
-    return Chip(id=order.pk, icon=icon, word=word, said=said, rule=_rule(order.kind, how, run))
+    return Chip(id=order.pk, icon=icon, word=word, said=said, rule=_rule(order.kind, how, run, here))
 
 
-def _rule(kind: str, how: str, run: Run) -> str:
-    when = orders.where(run).takes(kind, how).when
+def _rule(kind: str, how: str, run: Run, here: Where) -> str:
+    when = here.takes(kind, how).when
     if when is When.CLOSE:
         return when
     if run.state == "ready" or (run.state == "running" and not run.lease_owner):

@@ -8,10 +8,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from runs.models import Event
+from runs.models import Event, Order, Run
+from runs.present import fleet, socket, steering
 from runs.present import run as run_page
-from runs.present import socket
 from runs.present.now import Now
+from runs.store import sql
+from tests.builders import a_person, a_run
 from tests.present.conftest import READ, RED, Scene
 
 OPENED = ("turn.opened", "window.checked")
@@ -72,3 +74,36 @@ def test_a_page_of_many_turns_asks_as_often_as_one_of_few(scene: Scene, tab: str
     few = asked(page)
     scene.turns(5, READ, RED, READ, thinking="Hm.")
     assert asked(page) == few
+
+
+def held(count: int) -> None:
+    """So many runs that a person has paused or stopped."""
+    for number in range(count):
+        run, kind, state = a_run(turns=1, order=""), *(("pause", "paused"), ("stop", "stopped"))[number % 2]
+        Run.objects.filter(pk=run.pk).update(state=state, reason="person")
+        order = {"run": run, "kind": kind, "by": "ada", "at": sql.now(), "client_key": f"key-{run.pk}"}
+        Order.objects.create(**order, state="applied", applied_seq=1)
+
+
+def test_the_fleet_asks_as_often_for_many_runs_as_for_few(db: None) -> None:
+    held(2)
+    found = fleet.fleet(Run.objects.all())
+    assert [row.status.by for row in found.rows] == ["ada", "ada"]
+    few = asked(lambda: fleet.fleet(Run.objects.all()))
+    held(6)
+    fleet.fleet(Run.objects.all())  # draws the sparklines, which are kept
+    assert asked(lambda: fleet.fleet(Run.objects.all())) == few
+
+
+def test_many_orders_that_wait_ask_as_often_as_one(scene: Scene) -> None:
+    def wait(count: int) -> None:
+        for number in range(count):
+            order = {"run": scene.run, "kind": "say", "by": a_person("ada").username, "at": sql.now()}
+            Order.objects.create(**order, args={"text": "Hm."}, client_key=f"{count}-{number}")
+
+    Run.objects.filter(pk=scene.run.pk).update(state="paused")
+    wait(1)
+    one = asked(lambda: steering.chips(scene.fresh))
+    wait(5)
+    assert len(steering.chips(scene.fresh)) == 6
+    assert asked(lambda: steering.chips(scene.fresh)) == one

@@ -157,7 +157,7 @@ def smaller(tokens: int, share: float, limit: int) -> int:
 
 def from_mapping(given: Mapping[str, Any], base: Mapping[str, Any] | None = None) -> Policy:
     """A policy from nested keys laid over `base` (the defaults when absent). Raises PolicyError."""
-    merged = _laid_over(base if base is not None else _toml(HERE / "default.toml"), given)
+    merged = _laid_over(base if base is not None else _defaults(), given)
     try:
         return Policy.model_validate(merged)
     except ValidationError as error:
@@ -185,6 +185,11 @@ def load(name_or_path: str) -> Policy:
     if not name_or_path.endswith(".toml"):
         return preset(name_or_path)
     return from_mapping(_toml(Path(name_or_path)))
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return _toml(HERE / "default.toml")
 
 
 def _toml(path: Path) -> dict[str, Any]:
