@@ -14,7 +14,8 @@ from runs.engine.messages import canonical, result_text, sha256
 from runs.engine.window.render import model_view
 
 from .ground import all_blocks, blocks_of
-from .operations import Check, Outcome, edits, plain
+from .operations import Check, Outcome, asked_bodies, edits, plain
+from .refusals import refused
 
 
 def _no_thinking_in(outcome: Outcome, rest: str) -> str:
@@ -36,6 +37,12 @@ def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
 def _rules_hold(outcome: Outcome, rest: str) -> str:
     """W1-W12 after every act of a chain."""
     return outcome.ground.broken
+
+
+def _accepted(outcome: Outcome, rest: str) -> str:
+    """By the Messages API, to all that is known of it, and so is each request of a summary."""
+    bodies = [outcome.body, *asked_bodies(outcome)]
+    return "; ".join(wrong for body in bodies for wrong in refused(body))
 
 
 def _no_trailing_ws(outcome: Outcome, rest: str) -> str:
@@ -173,6 +180,7 @@ def _bare(messages: Sequence[Mapping[str, Any]]) -> str:
 
 MORE: dict[str, Check] = {
     "rules_hold": _rules_hold,
+    "accepted": _accepted,
     "no_thinking_in": _no_thinking_in,
     "no_trailing_ws": _no_trailing_ws,
     "idempotent": _idempotent,

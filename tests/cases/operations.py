@@ -78,15 +78,15 @@ def _outcome(
 
 
 def _compact(ground: Ground, params: Mapping[str, Any]) -> None:
-    asked = Asked(trigger=Trigger.PERSON, method="summary", keep=params["keep_last_messages"], by="Ada")
+    asked = Asked(trigger=Trigger.PERSON, method="summary", keep=params.get("keep_last_messages"), by="Ada")
     ground.take(ground.technique("compact").compact(asked))
 
 
 def _clear_results(ground: Ground, params: Mapping[str, Any]) -> None:
     technique = ground.technique("clear_results")
-    if ground.desk.read().tokens < params["trigger_tokens"]:
+    if ground.desk.read().tokens < params.get("trigger_tokens", 0):
         return
-    ground.take(technique.clear(Asked(trigger=Trigger.AUTO, keep=params["keep"])))
+    ground.take(technique.clear(Asked(trigger=Trigger.AUTO, keep=params.get("keep"))))
 
 
 def _clear_thinking(ground: Ground, params: Mapping[str, Any]) -> None:
@@ -106,7 +106,7 @@ def _agent_step(ground: Ground, params: Mapping[str, Any]) -> None:
     """The results of all calls are in first; only then, at the boundary, what the agent asked for is done."""
     results = [
         {"type": "tool_result", "tool_use_id": call, "content": text}
-        for call, text in params["tool_results"].items()
+        for call, text in (params.get("tool_results") or {}).items()
     ]
     ground.append(Role.USER, Author.TOOL, Kind.RESULTS, results)
     asked = Asked(trigger=Trigger.AGENT, method="summary", keep=0)
@@ -114,7 +114,7 @@ def _agent_step(ground: Ground, params: Mapping[str, Any]) -> None:
 
 
 def _compact_repeat(ground: Ground, params: Mapping[str, Any]) -> None:
-    for round_ in range(params["rounds"]):
+    for round_ in range(params.get("rounds", 2)):
         _compact(ground, params)
         ground.append(Role.ASSISTANT, Author.LLM, Kind.ANSWER, [text(f"went on, round {round_}")])
         ground.append(Role.USER, Author.PERSON, Kind.SAY, [text("next")])
@@ -122,7 +122,7 @@ def _compact_repeat(ground: Ground, params: Mapping[str, Any]) -> None:
 
 def _compact_then_step(ground: Ground, params: Mapping[str, Any]) -> None:
     _compact(ground, params)
-    ground.append(Role.USER, Author.PERSON, Kind.SAY, [text(params["next_user"])])
+    ground.append(Role.USER, Author.PERSON, Kind.SAY, [text(params.get("next_user", "ok"))])
     ground.desk.turn += 1
     ground.take(ground.technique("compact").before_call(ground.desk.window))
 

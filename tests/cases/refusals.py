@@ -17,7 +17,7 @@ from .structure import blocks_of, problems
 
 Body = Mapping[str, Any]
 KEYS = {
-    "text": {"text"},
+    "text": {"text", "citations"},
     "image": {"source"},
     "document": {"source", "title", "context", "citations"},
     "thinking": {"thinking", "signature"},
@@ -26,10 +26,15 @@ KEYS = {
     "tool_result": {"tool_use_id", "content", "is_error"},
     "server_tool_use": {"id", "name", "input"},
     "web_search_tool_result": {"tool_use_id", "content"},
+    "code_execution_tool_result": {"tool_use_id", "content"},
+    "mcp_tool_use": {"id", "name", "input", "server_name"},
+    "mcp_tool_result": {"tool_use_id", "content", "is_error"},
+    "search_result": {"source", "title", "content", "citations"},
 }
 THINKING = ("thinking", "redacted_thinking")
-ID = re.compile(r"[a-zA-Z0-9_-]+")
-MOST_BYTES = 32 * 1024 * 1024
+PERSONS = ("tool_result", "image", "document", "search_result")
+ID, NAME = re.compile(r"[a-zA-Z0-9_-]+"), re.compile(r"[a-zA-Z0-9_-]{1,128}")
+MOST_BYTES, PICTURE_BYTES = 32 * 1024 * 1024, 5 * 1024 * 1024
 
 
 def refused(body: Body) -> list[str]:
@@ -58,12 +63,19 @@ def _of_block(where: str, role: str, block: Body) -> Iterator[str]:
         yield f"{where}: Extra inputs are not permitted: {extra}"
     if kind in THINKING and "cache_control" in block:
         yield f"{where}: cache_control is not permitted on thinking"
-    mine = {"tool_result": "user", "image": "user", "document": "user"}
-    if mine.get(kind, role if kind == "text" else "assistant") != role:
+    if kind != "text" and role != ("user" if kind in PERSONS else "assistant"):
         yield f"{where}: {kind} in a message of the {role}"
-    if kind == "tool_use" and not (ID.fullmatch(block["id"]) and isinstance(block["input"], dict)):
-        yield f"{where}: a call without a proper id or input"
+    if kind == "redacted_thinking" and not block["data"]:
+        yield f"{where}: redacted thinking without data"
+    if kind == "tool_use" and not (
+        ID.fullmatch(block["id"]) and NAME.fullmatch(block["name"]) and isinstance(block["input"], dict)
+    ):
+        yield f"{where}: a call without a proper id, name or input"
     if kind == "tool_result":
+        if block.get("is_error") and not block.get("content"):
+            yield f"{where}: content cannot be empty if `is_error` is true"
+        if isinstance(block.get("content"), str) and block["content"] and not block["content"].strip():
+            yield f"{where}: text content blocks must contain non-whitespace text"
         for part in block.get("content") or () if isinstance(block.get("content"), list) else ():
             if part["type"] not in ("text", "image", "document", "search_result", "tool_reference"):
                 yield f"{where}: {part['type']} inside a result"
@@ -80,6 +92,10 @@ def _size(body: Body) -> Iterator[str]:
     pictures = [block for block in _everything(body) if block["type"] == "image"]
     if len(pictures) > 100:
         yield f"{len(pictures)} pictures"
+    if any(len(picture["source"].get("data") or "") > PICTURE_BYTES for picture in pictures):
+        yield "image exceeds 5 MB maximum"
+    if any(max(picture_size(picture) or (0, 0)) > 8000 for picture in pictures):
+        yield "a picture over 8,000 px"
     if len(pictures) > 20 and any(max(picture_size(picture) or (0, 0)) > 2000 for picture in pictures):
         yield "a picture over 2,000 px among more than 20"
     if len(canonical(body)) > MOST_BYTES:
