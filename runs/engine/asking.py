@@ -50,13 +50,10 @@ class Asking:
         WindowFull when the llm calls the request too long and it cannot be made shorter."""
         troubled_ms, reduced, room = 0, False, 0
         tries = 1
-        again = False
         yield from self._bound_anew()
         while True:
             self._go_on()
-            if again:
-                yield from self._counted_again()
-            again = True
+            yield from self._counted_again()
             self.attempts += 1
             frame = roomier(self.desk.frame, room) if room else self.desk.frame
             rendered = self._rendered(frame)
@@ -119,7 +116,7 @@ class Asking:
         return self.desk.window.version is not version
 
     def _counted_again(self) -> Iterator[Event]:
-        """Another call of the same turn: the valves count before it, as before every other."""
+        """Another call of the same turn, or the first after a summary was paid for: the valves count before each."""
         for technique in self.techniques:
             if isinstance(technique, Valves):
                 yield from technique.before_call(self.desk.window)

@@ -29,6 +29,7 @@ from ..window.head import notes_text
 from ..window.ledger import FILES
 from ..window.versions import Entry
 from .base import Desk
+from .valves import reached
 
 PROMPT = Path(__file__).with_name("compact.md")
 RESULT_CHARACTERS = 2000
@@ -60,7 +61,7 @@ def summarise(
     except (OSError, UnicodeDecodeError) as error:
         return Summary(problem=f"the prompt {desk.policy.compact.prompt!r} cannot be read: {error}")
     first = _on_prefix(desk, prefix, prompt)
-    if not first.problem or first.problem.startswith("summary failed"):
+    if not first.problem or first.problem.startswith("summary failed") or (first.calls and reached(desk)):
         return first
     second = _flattened(desk, span, prompt)
     return replace(second, usage=first.usage + second.usage, calls=first.calls + second.calls)
@@ -117,6 +118,8 @@ def _flattened(desk: Desk, span: Sequence[Entry], prompt: str) -> Summary:
     room = int((0.9 * context - answer - episode - _size(desk, prompt)) / max(1.0, desk.gauge.ratio))
     so_far = Summary()
     for part in _parts(_flat(desk, span), max(room, context // 8)):
+        if so_far.calls and reached(desk):
+            return replace(so_far, text="", problem="a valve is reached, and the summary is not whole")
         known = f"Summary so far:\n{so_far.text}\n\n" if so_far.text else ""
         body = f"{known}Transcript:\n{part}\n\n{prompt}"
         told = _ask(desk, _plain_request(desk, body))

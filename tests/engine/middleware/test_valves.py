@@ -7,6 +7,7 @@ import pytest
 from runs.engine.errors import BudgetSpent
 from runs.engine.events import Usage, ValveReached
 from runs.engine.middleware.base import Asked
+from runs.engine.ports import Answer
 
 from ..stage import Play, answer, of, play, use
 
@@ -79,3 +80,31 @@ def test_what_summaries_cost_is_counted() -> None:
     before = stage.agent.desk.spent.cost
     stage.take(stage.agent.compact(Asked(keep=2)))
     assert stage.agent.desk.spent.cost - before == stage.agent.desk.cost(usage)
+
+
+def full(*after: Answer, usd: float) -> Play:
+    """Six turns that cost nothing; then the window is at its mark."""
+    stage = play(*looking(6, Usage()), *after, **valves(usd=usd))  # type: ignore[arg-type]
+    for _ in range(6):
+        stage.turn()
+    desk = stage.agent.desk
+    desk.policy = desk.policy.changed(
+        window={"mark": 0.01}, compact={"min_new_turns": 0, "keep": 0.0, "keep_messages": 2}
+    )
+    return stage
+
+
+DOLLAR = Usage(input=200_000)
+
+
+@pytest.mark.parametrize(("usd", "calls"), [(1.0, 1), (2.0, 2), (3.0, 3)])
+def test_each_call_is_counted_before_the_next_a_summarys_too(usd: float, calls: int) -> None:
+    """A summary that fails, its second try and the turn itself: never more than one call beyond the valve."""
+    paid = [answer(" ", usage=DOLLAR), answer("A summary.", usage=DOLLAR), answer("On.", usage=DOLLAR)]
+    stage = full(*paid, answer("never", usage=DOLLAR), usd=usd)
+    asked = len(stage.llm.asked)
+    if calls == 3:
+        stage.turn()
+    with pytest.raises(BudgetSpent):
+        stage.turn()
+    assert len(stage.llm.asked) - asked == calls
