@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 import json
 import logging
 import queue
@@ -27,6 +28,7 @@ from ..messages import canonical
 from ..ports import Answer, Cancel, Capability, Request
 from . import background, trouble
 from .accumulate import Accumulator
+from .handover import Handover, Item
 
 logging.getLogger("anthropic").setLevel(logging.WARNING)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -37,6 +39,13 @@ a few tokens may be long words, hence the least."""
 
 QUIET_S = 120.0
 """Seconds between two events after which a stream counts as dead; the API sends pings far more often."""
+
+_RENEWED = 0.01
+"""Of that time: how long an event may count for the next ones too."""
+
+_END_S = 0.5
+"""Seconds for a stream to end after its answer has."""
+
 CONNECT_S = 5.0
 _ASK_S = 10.0
 _DIAGNOSTICS = "diagnostics"
@@ -46,7 +55,6 @@ _HEAD = 4096
 """Bytes of a body within which max_tokens stands: keys are sorted, so it comes before the messages."""
 
 Client = AsyncAnthropic
-Item = Delta | Answer | BaseException
 
 
 @cache
@@ -102,8 +110,9 @@ class Claude:
         However the caller leaves (at the end, by an error, by closing the generator), the request is over.
         """
         items: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        got = Accumulator(request.turn, self._max_bytes(request))
-        future = asyncio.run_coroutine_threadsafe(self._stream(request, got, items), background.loop())
+        got, whole = Accumulator(request.turn, self._max_bytes(request)), False
+        work = self._stream(request, got, Handover(items))
+        future = asyncio.run_coroutine_threadsafe(work, background.loop())
 
         def stop() -> None:
             items.put(Cancelled(cancel.reason))
@@ -111,13 +120,16 @@ class Claude:
 
         forget = cancel.on_cancel(stop)
         try:
-            yield from self._received(items, cancel)
+            for item in self._received(items, cancel):
+                whole = isinstance(item, Answer)
+                yield item
         except (LlmTrouble, Cancelled) as error:
             error.paid = got.usage
             raise
         finally:
             forget()
-            future.cancel()
+            if not whole:
+                future.cancel()
 
     @staticmethod
     def _received(items: queue.SimpleQueue[Item], cancel: Cancel) -> Iterator[Delta | Answer]:
@@ -131,45 +143,48 @@ class Claude:
             if isinstance(item, Answer):
                 return
 
-    async def _stream(self, request: Request, got: Accumulator, items: queue.SimpleQueue[Item]) -> None:
+    async def _stream(self, request: Request, got: Accumulator, over: Handover) -> None:
         try:
-            await self._exchange(request, got, items)
+            over.ended(await self._exchange(request, got, over))
         except asyncio.CancelledError:
-            items.put(Cancelled("cancelled"))
+            over.ended(Cancelled("cancelled"))
             raise
         except Exception as error:
-            items.put(_ours(error))
+            over.ended(_ours(error))
 
-    async def _exchange(self, request: Request, got: Accumulator, items: queue.SimpleQueue[Item]) -> None:
+    async def _exchange(self, request: Request, got: Accumulator, over: Handover) -> Answer:
         start = time.monotonic()
         first = 0.0
         async with asyncio.timeout(self._quiet_s + CONNECT_S) as patience:
             stream = await self._open(request)
             now = asyncio.get_running_loop().time
-            patience.reschedule(now() + self._quiet_s)
+            heard = now()
+            patience.reschedule(heard + self._quiet_s)
             async with stream:
-                async for event in AsyncStream.raw_events(cast(httpx2.Response, _Readable(stream.response))):
-                    patience.reschedule(now() + self._quiet_s)
+                events = AsyncStream.raw_events(cast(httpx2.Response, _Readable(stream.response)))
+                async for event in events:
+                    if now() - heard > _RENEWED * self._quiet_s:
+                        heard = now()
+                        patience.reschedule(heard + self._quiet_s)
                     delta = got.feed(event.data) if event.data else None
                     if delta is not None:
                         first = first or time.monotonic()
-                        items.put(delta)
+                        over.typed(delta)
                     if got.done:
                         break
+                await _to_its_end(events)
         content = got.content()
         end = time.monotonic()
-        items.put(
-            Answer(
-                content=content,
-                stop_reason=got.stop_reason,
-                usage=got.usage,
-                first_token_ms=round(((first or end) - start) * 1000),
-                ms=round((end - start) * 1000),
-                cut_call=got.cut_call,
-                cache_miss=got.cache_miss,
-                id=got.id,
-                raw=got.raw,
-            )
+        return Answer(
+            content=content,
+            stop_reason=got.stop_reason,
+            usage=got.usage,
+            first_token_ms=round(((first or end) - start) * 1000),
+            ms=round((end - start) * 1000),
+            cut_call=got.cut_call,
+            cache_miss=got.cache_miss,
+            id=got.id,
+            raw=got.raw,
         )
 
     async def _open(self, request: Request) -> AsyncStream[object]:
@@ -214,6 +229,15 @@ def _diagnosed(request: Request) -> bytes:
     """The body with the question after the cache: the first key, as keys are sorted, and no part of what is hashed."""
     question = canonical({_DIAGNOSTICS: {"previous_message_id": request.after}})
     return question[:-1] + b"," + request.body[1:]
+
+
+async def _to_its_end(events: AsyncIterator[object]) -> None:
+    """The answer is whole: what may still come tells nothing, but only a stream that has ended leaves its connection
+    to the next request."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(_END_S):
+            async for _ in events:
+                pass
 
 
 class _Readable:

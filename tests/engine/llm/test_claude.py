@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import AsyncIterator
+from typing import Any
 
+import httpx2
 import pytest
 
 from runs.engine.errors import (
@@ -20,6 +24,7 @@ from runs.engine.errors import (
 from runs.engine.events import Delta
 from runs.engine.llm import table
 from runs.engine.llm.claude import Claude, make_client
+from runs.engine.llm.rehearsal.transport import InProcess
 from runs.engine.ports import Answer, Cancel
 
 from .asking import ask, llm, request, stand_in, typed
@@ -157,6 +162,31 @@ def test_bytes_that_are_no_utf8_are_shown_as_such_and_the_answer_stands() -> Non
 def test_a_stream_that_falls_silent_is_cut_by_our_patience(fault: str) -> None:
     with pytest.raises(StreamCut, match="silent"):
         ask(llm(quiet_s=0.2), model=playing(fault))
+
+
+def test_a_stream_that_does_not_end_after_its_answer_does_not_keep_it_back() -> None:
+    class Endless(InProcess):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            response = await super().handle_async_request(request)
+            return httpx2.Response(200, headers=response.headers, stream=Unended(response.stream))
+
+    connected = Claude(
+        table.REHEARSAL, make_client(base_url="http://rehearsal", transport=Endless(stand_in()))
+    )
+    assert ask(connected).stop_reason == "tool_use"
+    assert ask(connected).stop_reason == "tool_use"
+
+
+class Unended(httpx2.AsyncByteStream):
+    """A stream that is never over."""
+
+    def __init__(self, inside: Any) -> None:
+        self.inside = inside
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self.inside:
+            yield piece
+        await asyncio.Event().wait()
 
 
 def test_a_hanging_call_is_cancelled_at_once() -> None:

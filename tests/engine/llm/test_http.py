@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from runs.engine.errors import BadRequest, Overloaded, StreamCut
 from runs.engine.llm import connect
+from runs.engine.llm.rehearsal.http import App
 from runs.engine.messages import canonical
 from runs.engine.ports import Answer, Cancel, Llm
 
@@ -52,6 +53,25 @@ def test_the_server_says_what_its_llms_can_do(address: str) -> None:
     known = reached(address, "claude-haiku-4-5").capability
     assert (known.context, known.max_output) == (200_000, 64_000)
     assert known.price is not None
+
+
+def test_answers_one_after_the_other_come_over_one_connection() -> None:
+    """A new one for each would cost a handshake a turn."""
+    seen: set[Any] = set()
+
+    def door(inside: App) -> Callable[..., Any]:
+        async def looked_at(scope: Any, receive: Any, send: Any) -> None:
+            seen.add(tuple(scope.get("client") or ()))
+            await inside(scope, receive, send)
+
+        return looked_at
+
+    with served(door=door) as at:
+        llm = reached(at)
+        seen.clear()
+        for _ in range(3):
+            ask(llm, model="hello")
+    assert len(seen - {()}) == 1
 
 
 def test_an_answer_over_http_is_that_of_the_process(address: str) -> None:
