@@ -83,11 +83,10 @@ def append(
         changed = state if state and (state.state, state.reason) != (fence.state, fence.reason) else None
         if changed:
             batch.line("run.state", {"from": fence.state, "to": changed.state, "reason": changed.reason})
-        batch.flush()
-        for answer, place in answered:
-            _answer(claim.run_id, answer, fence.head.next_seq + place)
-        head = chain.write(fence.head, batch.lines, batch.at)
-        _advance(head, batch, changed)
+        head, lines = chain.grown(fence.head, batch.lines, batch.at)
+        given = [_answer(claim.run_id, answer, fence.head.next_seq + place) for answer, place in answered]
+        batch.flush([*given, *lines, _advance(head, batch, changed)])
+    claim.frames.update(batch.frames)
     return head.next_seq - 1
 
 
@@ -111,9 +110,10 @@ def create(new: NewRun) -> Run:
         batch.window(Version(number=1, parent=0, edit=0, base=1, items=(Item(message=1),)))
         batch.sums.see_window(new.goal.tokens, new.limit)
         batch.line("run.created", {"llm": new.llm, "message": 1, "limit": new.limit})
-        batch.flush()
-        head = chain.Head(run_id=run.pk, slug=run.slug, next_seq=1, hash="")
-        _advance(chain.write(head, batch.lines, at), batch, None)
+        head, lines = chain.grown(
+            chain.Head(run_id=run.pk, slug=run.slug, next_seq=1, hash=""), batch.lines, at
+        )
+        batch.flush([*lines, _advance(head, batch, None)])
     run.refresh_from_db()
     return run
 
@@ -152,6 +152,7 @@ def _batch(claim: Claim, fence: Fence) -> Batch:
         version=fence.version,
         turn_no=fence.turn_no,
         sums=Sums.of(fence.sums),
+        frames=set(claim.frames),
     )
 
 
@@ -165,11 +166,11 @@ def _still_pending(run_id: int, answers: Sequence[OrderAnswer]) -> list[OrderAns
     return [answer for answer in answers if answer.order_id in still]
 
 
-def _answer(run_id: int, answer: OrderAnswer, seq: int) -> None:
-    sql.execute(ANSWER, [answer.state, answer.reason, seq, answer.order_id, run_id])
+def _answer(run_id: int, answer: OrderAnswer, seq: int) -> sql.Act:
+    return sql.Act(ANSWER, [answer.state, answer.reason, seq, answer.order_id, run_id])
 
 
-def _advance(head: chain.Head, batch: Batch, changed: StateChange | None) -> None:
+def _advance(head: chain.Head, batch: Batch, changed: StateChange | None) -> sql.Act:
     """The run's own row: head of the chain, window, sums, and its state when that changed."""
     sets: dict[str, Any] = {"next_seq": head.next_seq, "head_hash": head.hash, "version": batch.version}
     sets |= {"turn_no": batch.turn_no, "sums": sql.dumps(batch.sums.json())}
@@ -178,7 +179,7 @@ def _advance(head: chain.Head, batch: Batch, changed: StateChange | None) -> Non
     if changed:
         sets |= {"state": changed.state, "reason": changed.reason, "ended_at": _ended_at(changed, batch.at)}
     names = ", ".join(f"{name} = %s" for name in sets)
-    sql.execute(f"UPDATE runs_run SET {names} WHERE id = %s", [*sets.values(), head.run_id])
+    return sql.Act(f"UPDATE runs_run SET {names} WHERE id = %s", [*sets.values(), head.run_id])
 
 
 def _ended_at(changed: StateChange, at: datetime) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -55,13 +55,12 @@ class Update:
     where: dict[str, Any]
     status: tuple[str, ...] = ()
 
-    def run(self) -> None:
+    def act(self) -> sql.Act:
         sets = ", ".join(f'"{name}" = %s' for name in self.sets)
         where = " AND ".join(f'"{name}" = %s' for name in self.where)
         status = f" AND status IN ({sql.marks(self.status)})" if self.status else ""
         values = [*self.sets.values(), *self.where.values(), *self.status]
-        if sql.execute(f"UPDATE {self.table} SET {sets} WHERE {where}{status}", values) != 1:
-            raise OutOfStep(f"{self.what} is not there, or no longer open.")
+        return sql.Act(f"UPDATE {self.table} SET {sets} WHERE {where}{status}", values)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,12 +76,17 @@ class Batch:
     turn_no: int = 0
     sums: Sums = field(default_factory=Sums)
     turn_closed: bool = False
+    frames: set[str] = field(default_factory=set)
     lines: list[Line] = field(default_factory=list)
     blobs: dict[str, blobs.Blob] = field(default_factory=dict)
     rows: dict[str, list[sql.Row]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
     texts: list[tuple[int, str]] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
     sealed: list[seals.Sealed] = field(default_factory=list)
+    stamp: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stamp = sql.stamp(self.at)
 
     def line(self, kind: str, data: dict[str, Any], turn: int = 0) -> None:
         """An event. It seals the archived rows that were put since the last one: the chain then covers them."""
@@ -102,7 +106,7 @@ class Batch:
         self.put(
             "runs_message",
             *(message.number, message.role.value, message.author.value, message.kind.value, parts[-1].sha256),
-            *(message.turn, message.tokens, message.counted.value, message.by, sql.stamp(self.at)),
+            *(message.turn, message.tokens, message.counted.value, message.by, self.stamp),
         )
 
     def value(self, value: object) -> str:
@@ -128,13 +132,19 @@ class Batch:
         if usage != Usage() or cost:
             self.put("runs_spend", turn, kind, self.llm, sql.dumps(usage_json(usage)), cost)
 
-    def flush(self) -> None:
-        sql.insert("runs_blob", blobs.COLUMNS, blobs.rows(self.blobs.values()), ignore=True)
+    def flush(self, after: Iterable[sql.Act] = ()) -> None:
+        """New rows, changes of those that are open, and what comes `after`. Raises OutOfStep."""
+        new = list(self._new_rows())
+        counts = sql.together([*new, *(update.act() for update in self.updates), *after])
+        for update, count in zip(self.updates, counts[len(new) :], strict=False):
+            if count != 1:
+                raise OutOfStep(f"{update.what} is not there, or no longer open.")
+
+    def _new_rows(self) -> Iterator[sql.Act]:
+        yield from sql.insertions("runs_blob", blobs.COLUMNS, blobs.rows(self.blobs.values()), ignore=True)
         for table, rows in self.rows.items():
-            sql.insert(table, COLUMNS[table], rows)
-        index.write(self.run_id, self.texts)
-        for update in self.updates:
-            update.run()
+            yield from sql.insertions(table, COLUMNS[table], rows)
+        yield from index.insertions(self.run_id, self.texts)
 
 
 def usage_json(usage: Usage) -> dict[str, int]:

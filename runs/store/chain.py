@@ -43,6 +43,13 @@ def link(before: str, *, slug: str, seq: int, line: Line, at: datetime) -> str:
 
 def write(head: Head, lines: Sequence[Line], at: datetime) -> Head:
     """Write the events behind `head`, give the new head. The caller's transaction holds the run's row."""
+    new, acts = grown(head, lines, at)
+    sql.together(acts)
+    return new
+
+
+def grown(head: Head, lines: Sequence[Line], at: datetime) -> tuple[Head, list[sql.Act]]:
+    """The new head, and what writes the events that lead there."""
     stamped = sql.stamp(at)
     rows: list[sql.Row] = []
     newest = head.hash
@@ -51,5 +58,5 @@ def write(head: Head, lines: Sequence[Line], at: datetime) -> Head:
         rows.append((head.run_id, seq, line.kind, line.turn, stamped, sql.dumps(line.data), newest))
         if seq % anchors.EVERY == 0:
             anchors.drop_on_commit(head.slug, seq, newest)
-    sql.insert("runs_event", COLUMNS, rows)
-    return Head(run_id=head.run_id, slug=head.slug, next_seq=head.next_seq + len(rows), hash=newest)
+    new = Head(run_id=head.run_id, slug=head.slug, next_seq=head.next_seq + len(rows), hash=newest)
+    return new, list(sql.insertions("runs_event", COLUMNS, rows))

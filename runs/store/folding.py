@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 LONGEST = 64
 """Characters of a token that count; a base64 body is no word."""
+
+KNOWN = 16384
+"""Words whose tokens are remembered."""
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 
@@ -33,19 +35,27 @@ class Form:
     starts: bool = False
 
 
+class Memo(dict[str, str]):
+    """What is made of words, as far as they were met: most repeat, and then a text is a loop in C."""
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, word: str) -> str:
+        made = self.make(word)
+        if len(word) <= LONGEST:
+            if len(self) >= KNOWN:
+                self.clear()
+            self[word] = made
+        return made
+
+
 def fold(text: str) -> str:
     """The text as the index keeps it: tokens with a space between, then the humped words once more, without humps."""
-    found: list[str] = []
-    without_humps: dict[str, tuple[str, ...]] = {}
-    for word in _spaced(text).split():
-        if word.isascii() and word.islower() and word.isalnum() and len(word) <= LONGEST:
-            found.append(word)
-            continue
-        pieces, flat = _forms(word) if len(word) <= LONGEST else _forms.__wrapped__(word)
-        found += pieces
-        if flat != pieces:
-            without_humps[word] = flat
-    return " ".join([*found, *(token for flat in without_humps.values() for token in flat)])
+    found = _spaced(text).split()
+    capital = [word for word in dict.fromkeys(found) if not word.islower()]
+    return " ".join(filter(None, (*map(_HUMPED.__getitem__, found), *map(_FLAT.__getitem__, capital))))
 
 
 def words(query: str) -> Iterator[list[Form]]:
@@ -63,12 +73,26 @@ def tokens(text: str) -> set[str]:
     return set(fold(text).split())
 
 
-@lru_cache(maxsize=8192)
 def _forms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The pieces of a word, and those without regard to humps. Words repeat, so most are only looked up."""
+    """The pieces of a word, and those without regard to humps."""
     flat = _PIECE.findall(word)
     pieces = [piece for whole in flat for piece in _HUMP.sub(" ", whole).split()]
     return tuple(map(_token, pieces)), tuple(map(_token, flat))
+
+
+def _humped(word: str) -> str:
+    if word.isascii() and word.islower() and word.isalnum() and len(word) <= LONGEST:
+        return word
+    return " ".join(_forms(word)[0])
+
+
+def _flat(word: str) -> str:
+    """Nothing for a word without humps."""
+    pieces, flat = _forms(word)
+    return " ".join(flat) if flat != pieces else ""
+
+
+_HUMPED, _FLAT = Memo(_humped), Memo(_flat)
 
 
 def _token(piece: str) -> str:

@@ -56,14 +56,13 @@ def text_of(content: Sequence[Block]) -> str:
     return "\n".join(line for block in content for line in _lines(block))
 
 
-def write(run_id: int, messages: Sequence[tuple[int, str]]) -> None:
-    """Index messages: their numbers and texts."""
+def insertions(run_id: int, messages: Sequence[tuple[int, str]]) -> Iterator[sql.Act]:
+    """What indexes messages: their numbers and texts."""
     folded = [(key(run_id, number), folding.fold(text)) for number, text in messages]
     if connection.vendor == "postgresql":
         rows = [(place, part, vector) for place, text in folded for part, vector in enumerate(_vectors(text))]
-        sql.insert("runs_search", ("id", "part", "folded"), rows)
-    else:
-        sql.insert("runs_search", ("rowid", "folded"), folded)
+        return sql.insertions("runs_search", ("id", "part", "folded"), rows)
+    return sql.insertions("runs_search", ("rowid", "folded"), folded)
 
 
 def find(query: str, *, run_id: int | None, limit: int) -> list[Place]:

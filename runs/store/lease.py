@@ -7,7 +7,7 @@ an owner that was stopped and wakes up cannot write (reliability.md §3a). Only 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -25,13 +25,17 @@ class Fenced(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The right to write one run while `term` is its newest. `crash_streak`: crashes since a turn closed."""
+    """The right to write one run while `term` is its newest. `crash_streak`: crashes since a turn closed.
+
+    `frames` are those that turns of the run were seen to refer to under this claim: while the run is, they are.
+    """
 
     run_id: int
     slug: str
     owner: str
     term: int
     crash_streak: int = 0
+    frames: set[str] = field(default_factory=set, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

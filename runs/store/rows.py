@@ -27,7 +27,7 @@ def write(event: events.Event, batch: Batch) -> None:
 
 @write.register
 def _(event: events.TurnOpened, batch: Batch) -> None:
-    _frame(event.frame)
+    _frame(event.frame, batch)
     batch.llm = event.frame.llm
     batch.put(
         "runs_turn",
@@ -45,7 +45,7 @@ def _(event: events.TurnOpened, batch: Batch) -> None:
             0,
             "",
             "",
-            sql.stamp(batch.at),
+            batch.stamp,
         ),
     )
     batch.line(event.kind, event.data(), event.turn)
@@ -73,7 +73,7 @@ def _(event: events.TurnAnswered, batch: Batch) -> None:
 
 @write.register
 def _(event: events.CallStarted, batch: Batch) -> None:
-    started_at = sql.stamp(batch.at)
+    started_at = batch.stamp
     sets: Sets = {"status": "started", "term": batch.term, "worker": batch.worker, "started_at": started_at}
     _call(batch, event.turn, event.call.id, sets)
     batch.line(event.kind, event.data(), event.turn)
@@ -83,7 +83,7 @@ def _(event: events.CallStarted, batch: Batch) -> None:
 def _(event: events.CallEnded, batch: Batch) -> None:
     for told in event.also:
         write(told, batch)
-    sets: Sets = {"status": event.status.value, "ended_at": sql.stamp(batch.at), "ms": event.ms}
+    sets: Sets = {"status": event.status.value, "ended_at": batch.stamp, "ms": event.ms}
     sets |= {"bytes": event.bytes, "tokens": event.tokens, "result_id": batch.result(event.result)}
     _call(batch, event.turn, event.call.id, sets)
     batch.line(event.kind, event.data(), event.turn)
@@ -100,7 +100,7 @@ def _(event: events.TurnClosed, batch: Batch) -> None:
         "limit": event.limit,
         "estimated": event.estimated,
         "cost": event.cost,
-        "closed_at": sql.stamp(batch.at),
+        "closed_at": batch.stamp,
     }
     _turn(batch, event.turn, sets, ("answered",))
     batch.sums.turns += 1
@@ -114,7 +114,7 @@ def _(event: events.TurnLost, batch: Batch) -> None:
     batch.spend(event.turn, "lost", event.usage, event.cost)
     batch.sums.lost += event.cost
     sets: Sets = {"status": "cancelled" if event.cancelled else "lost", "partial": clean(event.partial)}
-    sets |= {"cost": event.cost, "closed_at": sql.stamp(batch.at)}
+    sets |= {"cost": event.cost, "closed_at": batch.stamp}
     if event.usage != events.Usage():
         sets["usage"] = sql.dumps(usage_json(event.usage))
     _turn(batch, event.turn, sets, OPEN, attempt=event.attempt)
@@ -144,7 +144,7 @@ def _(event: events.WindowEdited, batch: Batch) -> None:
             edit.ms,
             clean(edit.reason),
         ),
-        *(edit.turn, sql.stamp(batch.at)),
+        *(edit.turn, batch.stamp),
     )
     if edit.undoes:
         sql.execute(UNDONE, [batch.run_id, edit.undoes, edit.number])
@@ -158,7 +158,7 @@ def _(event: events.CompactionFailed, batch: Batch) -> None:
         "runs_edit",
         *(event.edit, "compact", event.method, event.trigger.value, "failed", batch.version, None, None),
         *(event.order or None, event.by, clean(event.instructions), event.tokens_before, None, event.cost),
-        *(event.ms, clean(event.why), event.turn, sql.stamp(batch.at)),
+        *(event.ms, clean(event.why), event.turn, batch.stamp),
     )
     batch.line(event.kind, event.data(), event.turn)
 
@@ -194,8 +194,11 @@ def _(event: events.Delta, batch: Batch) -> None:
     raise TypeError("Typing is shown and never stored.")
 
 
-def _frame(frame: events.Frame) -> None:
-    """A frame is written once; looking first is cheaper than dumping 10 kB of tool texts at every turn."""
+def _frame(frame: events.Frame, batch: Batch) -> None:
+    """A frame is written once; looking first is cheaper than dumping 10 kB of tool texts."""
+    if frame.sha256 in batch.frames:
+        return
+    batch.frames.add(frame.sha256)
     if sql.one("SELECT 1 FROM runs_frame WHERE sha256 = %s", [frame.sha256]):
         return
     texts = (sql.dumps(list(frame.system)), sql.dumps(list(frame.tools)), sql.dumps(dict(frame.params)))
