@@ -18,9 +18,9 @@ from typing import Any
 from channels.db import database_sync_to_async
 
 from runs.live import lookout
-from runs.models import Event
 from runs.present import socket
 from runs.present.now import Now
+from runs.store import page_reads
 
 GAP = 500
 """A page that lacks more events than this gets a snapshot and the newest ones instead."""
@@ -136,7 +136,7 @@ _in_thread = partial(database_sync_to_async, thread_sensitive=False)
 
 @_in_thread
 def _lines(run_id: int, seq: int) -> list[Line]:
-    events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:LOT])
+    events = page_reads.every_event(run_id, seq, LOT)
     if not events:
         return []
     items = socket.items(Now.of(run_id), events)

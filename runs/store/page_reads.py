@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import F, Max, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.contrib.auth import get_user_model
+from django.db.models import Max, Q
 
 from runs.engine.messages import Message as Stored
 from runs.models import Edit, Event, Message, Run, Turn, Version
 
-from . import windows
+from . import sql, windows
 
 
 def stored(run: Run, numbers: Collection[int]) -> dict[int, Stored]:
@@ -44,6 +46,12 @@ def events(
     if before is not None:
         found = found.filter(seq__lt=before)
     return list(found.order_by("-seq")[:limit])[::-1]
+
+
+def every_event(run_id: int, after: int, limit: int) -> list[Event]:
+    """The first `limit` events after a seq, in order."""
+    query = "SELECT * FROM runs_event WHERE run_id = %s AND seq > %s ORDER BY seq LIMIT %s"
+    return list(Event.objects.raw(query, [run_id, after, limit]))
 
 
 def was_started(run: Run, event: Event) -> bool:
@@ -98,6 +106,15 @@ def version(run: Run, number: int) -> Version | None:
     return Version.objects.filter(run=run, number=number).first()
 
 
+_UPTO = "(SELECT COALESCE(MAX(m.number), 0) FROM runs_message m WHERE m.run_id = r.id) AS upto"
+_PRESENT = f"""SELECT v.base, v.items, {_UPTO} FROM runs_run r
+    LEFT JOIN runs_version v ON v.run_id = r.id AND v.number = %s WHERE r.id = %s"""
+_NEWEST = f"""SELECT r.*, u.username AS owner_name, v.base, v.items, {_UPTO} FROM runs_run r
+    JOIN {{users}} u ON u.id = r.owner_id
+    LEFT JOIN runs_version v ON v.run_id = r.id AND v.number = r.version WHERE r.id = %s"""
+"""By hand, because these are asked for every lot of events: making such SQL takes Django longer than running it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
     """A run, its version, and its highest message number; 0 and None where it has none yet."""
@@ -109,22 +126,25 @@ class Present:
 
 def newest(run_id: int) -> Present:
     """The run as it is now, and its owner, in one query. Raises Run.DoesNotExist."""
-    rows = Version.objects.filter(run=run_id, number=F("run__version")).select_related("run__owner")
-    found = rows.annotate(upto=_upto()).first()
-    if found is None:  # a run without a window
-        return present(Run.objects.select_related("owner").get(pk=run_id))
-    return Present(run=found.run, version=found, upto=found.upto)
+    found = next(iter(Run.objects.raw(_NEWEST.format(users=get_user_model()._meta.db_table), [run_id])), None)
+    if found is None:
+        raise Run.DoesNotExist(run_id)
+    row: Any = found
+    found.owner = get_user_model().from_db(None, ["id", "username"], [found.owner_id, row.owner_name])
+    return Present(run=found, version=_version(found, row.base, row.items), upto=row.upto)
 
 
 def present(run: Run) -> Present:
     """The run as it was read, in one query."""
-    found = Version.objects.filter(run=run, number=run.version).annotate(upto=_upto()).first()
-    return Present(run=run, version=found, upto=found.upto if found else last_message(run))
+    row = sql.one(_PRESENT, [run.version, run.pk])
+    base, items, upto = row or (None, None, 0)
+    return Present(run=run, version=_version(run, base, items), upto=upto)
 
 
-def _upto() -> Coalesce:
-    last = Message.objects.filter(run=OuterRef("run")).order_by("-number").values("number")[:1]
-    return Coalesce(Subquery(last), 0)
+def _version(run: Run, base: int | None, items: str | None) -> Version | None:
+    if base is None or items is None:
+        return None
+    return Version(run=run, number=run.version, base=base, items=json.loads(items))
 
 
 def versions(run: Run, numbers: Collection[int]) -> dict[int, Version]:
@@ -149,7 +169,8 @@ def last_closed(run: Run) -> Turn | None:
 
 def recent_closed(run: Run, count: int) -> list[Turn]:
     """The newest closed turns, oldest first."""
-    return list(Turn.objects.filter(run=run, status="closed").order_by("-number")[:count])[::-1]
+    query = "SELECT * FROM runs_turn WHERE run_id = %s AND status = 'closed' ORDER BY number DESC LIMIT %s"
+    return list(Turn.objects.raw(query, [run.pk, count]))[::-1]
 
 
 def last_message(run: Run, turn: int | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 
 from django import template
 from django.templatetags.static import static
@@ -31,6 +32,11 @@ register.filter("sentence", text.sentence)
 @register.simple_tag
 def icon(name: str, css: str = "") -> SafeString:
     """A stroke icon of the sprite, hidden from screen readers: the word beside it speaks."""
+    return _icon(name, css)
+
+
+@lru_cache(maxsize=500)
+def _icon(name: str, css: str) -> SafeString:
     return format_html(
         '<svg class="i {}" aria-hidden="true"><use href="{}#{}"/></svg>', css, static("icons.svg"), name
     )

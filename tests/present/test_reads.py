@@ -8,11 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from runs.models import Event, Order, Run
+from runs.models import Event, Message, Order, Run, Turn, Version
 from runs.present import fleet, socket, steering
 from runs.present import run as run_page
 from runs.present.now import Now
-from runs.store import sql
+from runs.store import page_reads, sql
 from tests.builders import a_person, a_run
 from tests.present.conftest import READ, RED, Scene
 
@@ -31,7 +31,8 @@ def sent(scene: Scene, kinds: Sequence[str], after: int) -> int:
     """Queries of a lot of the events of these kinds, from reading them to what the socket sends."""
 
     def send() -> None:
-        events = list(Event.objects.filter(run=scene.run, seq__gt=after, kind__in=kinds).order_by("seq"))
+        every = page_reads.every_event(scene.run.pk, after, 500)
+        events = [event for event in every if event.kind in kinds]
         assert {event.kind for event in events} >= set(kinds) - {"window.checked"}
         socket.items(Now.of(scene.run.pk), events)
 
@@ -107,3 +108,40 @@ def test_many_orders_that_wait_ask_as_often_as_one(scene: Scene) -> None:
     wait(5)
     assert len(steering.chips(scene.fresh)) == 6
     assert asked(lambda: steering.chips(scene.fresh)) == one
+
+
+def test_what_is_read_by_hand_is_what_the_tables_say(scene: Scene) -> None:
+    scene.turns(9, READ)
+    scene.compact()
+    scene.turns(1, READ)
+    run, now, with_orm = scene.fresh, Now.of(scene.run.pk), Now(run=scene.fresh)
+    columns = [field.attname for field in Run._meta.concrete_fields]
+    assert [getattr(now.run, name) for name in columns] == [getattr(run, name) for name in columns]
+    assert now.run.owner.get_username() == run.owner.get_username()
+    row = Version.objects.get(run=run, number=run.version)
+    for seen in (now.standing, with_orm.standing):
+        assert (seen.version, seen.base, list(seen.items)) == (
+            row.number,
+            row.base,
+            [one[0] for one in row.items],
+        )
+        assert seen.upto == Message.objects.filter(run=run).order_by("-number")[0].number
+    closed = Turn.objects.filter(run=run, status="closed").order_by("number")
+    assert [vars_of(turn) for turn in now.recent] == [vars_of(turn) for turn in closed][-12:]
+    assert page_reads.every_event(run.pk, 3, 2) == list(
+        Event.objects.filter(run=run, seq__in=(4, 5)).order_by("seq")
+    )
+
+
+def vars_of(row: Turn) -> dict[str, object]:
+    return {field.attname: getattr(row, field.attname) for field in Turn._meta.concrete_fields}
+
+
+def test_a_run_without_a_window_and_one_that_is_gone(scene: Scene) -> None:
+    bare = Run.objects.create(
+        slug="r-bare0", title="Bare", owner=scene.run.owner, llm="rehearsal", created_at=sql.now()
+    )
+    now = Now.of(bare.pk)
+    assert (now.run, now.standing.upto, dict(now.standing.items), now.last) == (bare, 0, {}, None)
+    with pytest.raises(Run.DoesNotExist):
+        Now.of(bare.pk + 999)
