@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from runs import models
 
@@ -82,9 +83,10 @@ def _rows(run: models.Run) -> Iterator[Bad]:
 
 
 def _told(run: models.Run) -> Iterator[Bad]:
-    for event in _events(run):
-        if why := told.unlike(run, event):
-            yield Bad(seq=event.seq, why=why)
+    events = _events(run)
+    while some := list(islice(events, SOME)):
+        rows = told.Rows(run, some)
+        yield from (Bad(seq=event.seq, why=why) for event in some if (why := rows.unlike(event)))
 
 
 def _bodies(run: models.Run) -> Iterator[Bad]:
@@ -117,14 +119,15 @@ def _frames(run: models.Run) -> Iterator[Bad]:
 
 
 def _requests(run: models.Run) -> Iterator[Bad]:
+    past = requests.Past(run)
     for row in models.Turn.objects.filter(run=run).order_by("id").iterator(SOME):
-        if why := _unlike(run, row):
+        if why := _unlike(past, row):
             yield Bad(seq=_seq_of(run, row.number), why=f"the request of turn {row.number} {why}")
 
 
-def _unlike(run: models.Run, row: models.Turn) -> str:
+def _unlike(past: requests.Past, row: models.Turn) -> str:
     try:
-        sent = requests.rebuild(run, row)
+        sent = past.sent(row)
     except Exception as error:  # whatever the damage does to reading is a finding, not a crash
         return f"cannot be rebuilt ({type(error).__name__}: {error})"
     return "" if sent.as_sent else "is not the one that was sent"
