@@ -13,8 +13,8 @@ from runs.runner.waiting import give_connection
 from runs.runner.watch import watch
 from runs.store import expiry, lease, orders
 
-ORDERS_SECONDS = 0.5
-"""A person waits for an answer: half of the second that is promised."""
+ORDERS_SECONDS = 0.25
+"""A person waits for an answer: a quarter of the second that is promised, the rest is for taking the run up."""
 
 ORDERS_HANDS = 4
 """Runs at a time whose orders are answered beside the slices; a summary may keep one for a minute."""
@@ -34,7 +34,7 @@ class Sweeper:
     after the second ring; with `last` only when nobody else is at work: a thousand runs that wait for a free worker
     are none of the pages' business.
 
-    An order does not wait for any of that. Twice a second it looks for runs with an order that nobody holds and answers
+    An order does not wait for any of that. Four times a second it looks for runs with an order that nobody holds and answers
     it in a thread of its own: all threads may be taken by runs that merely go on, and their hints stand in line before
     this one's.
     """

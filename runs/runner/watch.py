@@ -22,7 +22,7 @@ from runs.store import lease, orders
 
 from .waiting import seats
 
-POLL_S = 0.5
+POLL_S = 0.25
 STOPPED, INTERRUPTED, LEAVING, FENCED = "stop_now", "interrupt", "leaving", "fenced"
 
 log = logging.getLogger(__name__)

@@ -117,7 +117,7 @@ def pending(run_id: int) -> tuple[Asked, ...]:
 
 
 def waiting(run_ids: Collection[int]) -> list[Asked]:
-    """The orders of these runs that wait for their worker. Asked twice a second for every run in hand."""
+    """The orders of these runs that wait for their worker. Asked four times a second for every run in hand."""
     if not run_ids:
         return []
     ids = ",".join(str(int(run_id)) for run_id in run_ids)

@@ -106,7 +106,7 @@ def test_an_order_that_lies_before_nobody_is_answered_beside_everything_else(tim
 
 
 def test_an_order_that_could_not_be_answered_is_not_tried_again_but_the_next_one_is(times: Times) -> None:
-    """Else a run would be claimed and let go twice a second for as long as its order waits."""
+    """Else a run would be claimed and let go four times a second for as long as its order waits."""
     sweeping = Sweeper(5)
     assert times.answer(sweeping, r7=1) == [7]
     assert times.answer(sweeping, r7=1) == []
