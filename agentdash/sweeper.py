@@ -34,9 +34,9 @@ class Sweeper:
     after the second ring; with `last` only when nobody else is at work: a thousand runs that wait for a free worker
     are none of the pages' business.
 
-    An order does not wait for any of that. Four times a second it looks for runs with an order that nobody holds and answers
-    it in a thread of its own: all threads may be taken by runs that merely go on, and their hints stand in line before
-    this one's.
+    An order does not wait for any of that. Four times a second it looks for runs with an order that nobody holds, and
+    answers it in a thread of its own: all threads may be taken by runs that merely go on, and their hints stand in line
+    before this one's.
     """
 
     def __init__(self, seconds: float, hands: int = 0, *, last: bool = False) -> None:
