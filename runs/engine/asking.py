@@ -50,7 +50,6 @@ class Asking:
         WindowFull when the llm calls the request too long and it cannot be made shorter."""
         troubled_ms, reduced, room = 0, False, 0
         tries = 1
-        yield from self._bound_anew()
         while True:
             self._go_on()
             yield from self._counted_again()
@@ -100,7 +99,7 @@ class Asking:
             yield from self._reduce()
             reduced = True
 
-    def _bound_anew(self) -> Iterator[Event]:
+    def bound_anew(self) -> Iterator[Event]:
         """What was thought under another system prompt, other tools or by another llm is refused by an llm that binds
         thinking to what stands before it (W5): a run that goes on under a new release, say."""
         desk = self.desk

@@ -106,6 +106,7 @@ class Agent:
     def _ask(self) -> Generator[Event, None, Open | None]:
         if self.desk.cancel.reason:
             raise Cancelled(self.desk.cancel.reason)
+        yield from self.asking.bound_anew()
         for technique in self.techniques:
             yield from technique.before_call(self.desk.window)
         attempt, answer, sent = yield from self.asking.answer()
