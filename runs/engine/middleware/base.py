@@ -96,7 +96,7 @@ class Desk:
 
     @property
     def shape(self) -> Shape:
-        return Shape.of(self.frame.params["shape"], self.frame.render)
+        return self.renderer.shape(self.frame)
 
     @property
     def summariser(self) -> Llm:

@@ -118,20 +118,20 @@ class Spin(Technique):
         if not pairs:
             return False
         self._name = pairs[0][0]["name"]
-        bare = [_bare(result) for _, result in pairs]
+        gave = [_hash(_bare(result)) for _, result in pairs]
         turn = _hash(
-            [[call["name"], call["input"], text] for (call, _), text in zip(pairs, bare, strict=True)]
+            [[call["name"], call["input"], what] for (call, _), what in zip(pairs, gave, strict=True)]
         )
         self._alike = self._alike + 1 if self._turns and self._turns[-1] == turn else 1
         self._turns.append(turn)
-        news = [self._is_news(*pair, text) for pair, text in zip(pairs, bare, strict=True)]
+        news = [self._is_news(*pair, what) for pair, what in zip(pairs, gave, strict=True)]
         self._stale = 0 if any(news) else self._stale + 1
         unfit = all(result_text(result).startswith(UNFIT) for _, result in pairs)
         self._unfit = self._unfit + 1 if unfit else 0
         return True
 
-    def _is_news(self, call: Block, result: Block, bare: str) -> bool:
-        found = {_hash(bare)}
+    def _is_news(self, call: Block, result: Block, gave: str) -> bool:
+        found = {gave}
         acts = call["name"] in _CHANGES or _SILENT.fullmatch(result_text(result))
         if acts and not result.get("is_error"):
             found.add(_hash([call["name"], call["input"]]))

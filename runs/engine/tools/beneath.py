@@ -83,7 +83,7 @@ class Root:
         """The bytes of a regular file of at most `cap` bytes. A FIFO or device is refused, not awaited."""
         with _sentences(path):
             descriptor = _open(self.descriptor, parts_of(path), READ)
-            with open(descriptor, "rb") as file:
+            with open(descriptor, "rb", buffering=0) as file:
                 found = os.fstat(descriptor)
                 _must_be_regular(found, path)
                 if found.st_size > cap:
@@ -91,7 +91,7 @@ class Root:
                         f"`{path}` has {found.st_size:,} bytes, more than the {cap:,} that can be read at "
                         "once. Look at a part of it with run_command (head, tail, sed -n, grep)."
                     )
-                return file.read(cap)
+                return file.read(found.st_size)
 
     def write(self, path: str, data: bytes) -> bytes | None:
         """Replace or make a file in one step; missing folders are made. Gives what was there, None for a new

@@ -6,7 +6,6 @@ estimated, with the estimator corrected by what this run's usage taught. A share
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -64,15 +63,25 @@ class Front:
     which the run's ratio corrects, it is counted how many have which raw size."""
 
     entries: list[Shown] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
-    untold: Counter[tuple[str, int]] = field(default_factory=Counter)
+    told: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
+    untold: dict[tuple[str, int], int] = field(default_factory=dict)
     raw: int = 0
 
     def stands(self, entries: Sequence[Shown]) -> bool:
         return len(self.entries) <= len(entries) and all(map(is_, self.entries, entries))
 
-    def parts(self, ratio: float) -> Counter[str]:
-        parts = self.told.copy()
+    def add(self, pair: Shown, raw: Mapping[str, int], told: Mapping[str, int] | None) -> None:
+        self.entries.append(pair)
+        self.raw += sum(raw.values())
+        if told is None:
+            for item in raw.items():
+                self.untold[item] = self.untold.get(item, 0) + 1
+        else:
+            for name, value in told.items():
+                self.told[name] += value
+
+    def parts(self, ratio: float) -> dict[str, int]:
+        parts = dict(self.told)
         for (name, raw), count in self.untold.items():
             parts[name] += count * round(raw * ratio)
         return parts
@@ -112,12 +121,9 @@ class Gauge:
         last = last or self.last
         known = last if last and last.version == version and last.upto <= upto else None
         front = self._summed(entries)
-        parts = dict.fromkeys(PARTS, 0)
+        parts, new = front.parts(self.ratio), 0
         for name, raw in self.fixed.items():
             parts[name] += round(raw * self.ratio)
-        for name, value in front.parts(self.ratio).items():
-            parts[name] += value
-        new = 0
         for entry, blocks in entries[len(front.entries) :]:
             shares = self._shares(entry, blocks)
             for name, value in shares.items():
@@ -153,13 +159,7 @@ class Gauge:
         front = self._front
         rest = entries[len(front.entries) :]
         for pair in takewhile(lambda pair: pair[0].message.number <= settled, rest):
-            raw, told = self._raw_of(*pair), self._told(*pair)
-            front.entries.append(pair)
-            front.raw += sum(raw.values())
-            if told is None:
-                front.untold.update(raw.items())
-            else:
-                front.told.update(told)
+            front.add(pair, self._raw_of(*pair), self._told(*pair))
         return front
 
     def _learn_tail(self, gained: int, new: Sequence[Shown]) -> None:

@@ -81,6 +81,7 @@ class Renderer:
         self._known: dict[tuple[int, str, str], Laid] = {}
         self._layout, self._front, self._marks, self._written = Layout(), NO_FRONT, Marks(), Written()
         self._framed: tuple[str, Mapping[str, bytes]] = ("", {})
+        self._shaped: tuple[Frame, Shape] | None = None
 
     def render(
         self,
@@ -112,6 +113,12 @@ class Renderer:
         request = Request(body=body, sha256=self._written.sha256, turn=turn)
         return Rendered(request=request, repairs=tuple(mended.repairs))
 
+    def shape(self, frame: Frame) -> Shape:
+        """The numbers of a frame; the same object for the same frame."""
+        if self._shaped is None or self._shaped[0] is not frame:
+            self._shaped = (frame, Shape.of(frame.params["shape"], frame.render))
+        return self._shaped[1]
+
     def pairs(
         self, frame: Frame, entries: Iterable[Entry], calls: Mapping[str, Block]
     ) -> Sequence[tuple[Entry, Sequence[Block]]]:
@@ -123,7 +130,7 @@ class Renderer:
             return self._layout
         if not self._layout.stands(frame, entries):
             self._layout = Layout(frame=frame.sha256)
-        new, shape = entries[len(self._layout.entries) :], Shape.of(frame.params["shape"], frame.render)
+        new, shape = entries[len(self._layout.entries) :], self.shape(frame)
         laid = [self._lay(frame, entry, shape, calls) for entry in new]
         self._layout = self._layout.grown(entries, laid)
         return self._layout
@@ -147,7 +154,7 @@ class Renderer:
 
     def _joined(self, frame: Frame, layout: Layout) -> Mended:
         """The lines of a request, mended and looked at. Raises InvalidWindow."""
-        shape, front = Shape.of(frame.params["shape"], frame.render), self._front
+        shape, front = self.shape(frame), self._front
         front = front if front.stands(layout.tidied) else NO_FRONT
         mended = joined(
             layout.tidied,
