@@ -11,6 +11,7 @@ from runs.engine.events import Usage, Version
 from runs.engine.messages import Block, Message, clean
 
 from . import blobs, index, seals, sql
+from .blobs import Blob
 from .chain import Line
 from .sums import Sums
 
@@ -78,12 +79,13 @@ class Batch:
     turn_closed: bool = False
     frames: set[str] = field(default_factory=set)
     lines: list[Line] = field(default_factory=list)
-    blobs: dict[str, blobs.Blob] = field(default_factory=dict)
+    blobs: dict[str, Blob] = field(default_factory=dict)
     rows: dict[str, list[sql.Row]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
     texts: list[tuple[int, str]] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
     sealed: list[seals.Sealed] = field(default_factory=list)
     stamp: Any = field(init=False)
+    _results: dict[int, tuple[Blob, Block]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.stamp = sql.stamp(self.at)
@@ -99,7 +101,7 @@ class Batch:
         self.rows[table].append((self.run_id, *values))
 
     def message(self, message: Message) -> None:
-        parts = blobs.of_content(message.content)
+        parts = blobs.of_content(message.content, self._of_result)
         self.blobs |= {blob.sha256: blob for blob in parts}
         self.texts.append((message.number, index.text_of(message.content)))
         self.sealed.append(seals.of_message(message, parts[-1].sha256))
@@ -117,7 +119,15 @@ class Batch:
 
     def result(self, block: Block) -> str:
         """Store a tool's result; its message will refer to it."""
-        return self.value(block)
+        blob = self._of_result(block)
+        self.blobs[blob.sha256] = blob
+        return blob.sha256
+
+    def _of_result(self, block: Block) -> Blob:
+        """Made once: a turn that closes brings most results twice, as those of their calls and in its message."""
+        if id(block) not in self._results:
+            self._results[id(block)] = (blobs.of_value(block), block)
+        return self._results[id(block)][0]
 
     def window(self, version: Version) -> None:
         items = [[item.message, item.form.value, item.pinned] for item in version.items]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,15 +30,15 @@ _local = threading.local()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blob:
-    """A body as it is stored. `size` is that of the bytes the hash stands for."""
+    """A body as it is stored; the hash stands for `raw`."""
 
     sha256: str
-    size: int
     codec: str
     body: bytes
+    raw: bytes
 
     def row(self) -> sql.Row:
-        return (self.sha256, self.size, self.codec, self.body)
+        return (self.sha256, len(self.raw), self.codec, self.body)
 
 
 class MissingBlob(LookupError):
@@ -46,28 +46,28 @@ class MissingBlob(LookupError):
 
 
 def of_value(value: Any) -> Blob:
-    raw = canonical(value)
-    codec, body = _pack(raw)
-    return Blob(sha256=sha256(raw), size=len(raw), codec=codec, body=body)
+    return _packed(canonical(value))
 
 
-def of_content(content: Sequence[Block]) -> list[Blob]:
-    """The blobs of a message, its own last."""
-    parts: list[Blob] = []
-    skeleton: list[Mapping[str, Any]] = []
-    for block in content:
-        raw = canonical(block) if block["type"] == "tool_result" else b""
-        if len(raw) < TOO_SMALL_TO_JOIN:
-            skeleton.append(block)
-            continue
-        codec, body = _pack(raw)
-        parts.append(Blob(sha256=sha256(raw), size=len(raw), codec=codec, body=body))
-        skeleton.append({"blob": parts[-1].sha256})
+def of_content(content: Sequence[Block], of_result: Callable[[Block], Blob] = of_value) -> list[Blob]:
+    """The blobs of a message, its own last. `of_result` gives the blob of a tool's result."""
+    results = [of_result(block) if block["type"] == "tool_result" else None for block in content]
+    pairs = list(zip(content, results, strict=True))
+    whole = b"[%s]" % b",".join(blob.raw if blob else canonical(block) for block, blob in pairs)
+    parts = [blob for blob in results if blob and len(blob.raw) >= TOO_SMALL_TO_JOIN]
     if not parts:
-        return [of_value(list(content))]
-    whole = canonical(list(content))
+        return [_packed(whole)]
+    skeleton = [
+        {"blob": blob.sha256} if blob and len(blob.raw) >= TOO_SMALL_TO_JOIN else block
+        for block, blob in pairs
+    ]
     _, body = _pack(canonical(skeleton), always=True)
-    return [*parts, Blob(sha256=sha256(whole), size=len(whole), codec="joined", body=body)]
+    return [*parts, Blob(sha256=sha256(whole), codec="joined", body=body, raw=whole)]
+
+
+def _packed(raw: bytes) -> Blob:
+    codec, body = _pack(raw)
+    return Blob(sha256=sha256(raw), codec=codec, body=body, raw=raw)
 
 
 def read(hashes: Collection[str]) -> dict[str, Any]:
