@@ -104,6 +104,34 @@ def test_a_text_that_fits_without_being_weighed_fits(said: str) -> None:
     assert all(fits(said, size) == (estimate(said) <= size) for size in range(5 * len(said) + 2))
 
 
+FAR = {
+    "Burmese": ("မြန်မာဘာသာစကားဖြင့် ဖိုင်အားလုံးကို အကျဉ်းချုပ်ပါ။ ", 54.0),
+    "Khmer": ("សូមសង្ខេបឯកសារទាំងអស់ ហើយឆ្លើយជាភាសាខ្មែរ។ ", 49.0),
+    "Amharic": ("ሁሉንም ፋይሎች አጠቃልል እና ሁልጊዜ በአማርኛ መልስ። ", 44.0),
+    "Lao": ("ສະຫຼຸບໄຟລ໌ທັງໝົດ ແລະຕອບເປັນພາສາລາວ ", 47.0),
+    "Tibetan": ("ཡིག་ཆ་ཚང་མ་བསྡུས་ནས་བོད་ཡིག་ཏུ་ལན་འདེབས་ ", 57.0),
+    "Mongolian": ("ᠮᠣᠩᠭᠣᠯ ᠬᠡᠯᠡ ᠪᠢᠴᠢᠭ ", 51.0),
+    "Cherokee": ("ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ ᎠᎴ ", 40.0),
+    "full width": ("ＡＢＣ１２３", 14.0),
+    "half width": ("ｱｲｳｴｵ", 10.0),
+    "laughing in Korean": ("ㅋㅋㅋ ", 11.0),
+    "Chinese punctuation": ("。「」、！？", 6.0),
+    "letters of mathematics": ("𝔘𝔫𝔦", 12.0),
+    "rare Han": ("𠀀𠮷𡃁", 12.0),
+    "a spinner": ("⠿⠻⠽", 9.0),
+    "Pinyin": ("nǐ hǎo shì jiè ", 12.0),
+    "right to left": ("\u202eabc\u202c ", 7.0),
+    "a family": ("👩‍👩‍👧‍👦", 14.0),
+}
+"""A phrase, and tokens of it over and over, each time, as ctok counts them."""
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_what_is_written_in_rare_letters_is_not_counted_too_low(name: str) -> None:
+    said, counted = FAR[name]
+    assert 0.8 < estimate(said * 50) / (50 * counted) < 1.35
+
+
 def test_a_picture_weighs_its_pixels_and_never_its_bytes() -> None:
     assert of_picture(png(200, 200)) == of_picture(png(200, 200, rest=60_000)) < 100
     assert of_picture(png(1500, 1000)) == PICTURE_UNKNOWN

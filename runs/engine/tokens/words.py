@@ -37,14 +37,29 @@ _KINDS: Mapping[str, tuple[str, float, float]] = {
     "hebrew": (r"[\u0590-\u05ff]{1,64}", 0, 0.775),
     "devanagari": (r"[\u0900-\u097f]{1,64}", 0, 0.81),
     "indic": (r"[\u0980-\u0dff]{1,64}", 0, 1.06),
-    "thai": (r"[\u0e00-\u0eff]{1,64}", 1.8, 0.89),
+    "thai": (r"[\u0e00-\u0e7f]{1,64}", 1.8, 0.89),
+    "southeast": (r"[\u0e80-\u109f\u1780-\u17ff]{1,64}", 1.0, 1.15),
+    "ethiopic": (r"[\u1200-\u139f]{1,64}", 1.0, 1.25),
     "caucasian": (r"[\u0530-\u058f\u10a0-\u10ff]{1,64}", 0, 0.765),
     "han": (r"[\u3400-\u9fff\uf900-\ufaff]{1,64}", 1.5, 1.02),
     "kana": (r"[\u3040-\u30ff]{1,64}", 0, 0.575),
     "hangul": (r"[\uac00-\ud7af\u1100-\u11ff]{1,64}", 1.1, 0.92),
+    "wide": (r"[\uff21-\uff3a\uff41-\uff5a]{1,64}", 2.0, 3.0),
+    "wide_mark": (r"[\u3000-\u303f\uff00-\uff20\uff3b-\uff40\uff5b-\uff64]{1,64}", 0, 0.95),
+    "half": (r"[\uff65-\uffdc]{1,64}", 0, 2.0),
+    "jamo": (r"[\u3100-\u31ff]{1,64}", 1.5, 3.0),
+    "far": (
+        r"[\u0250-\u02ff\u0700-\u074f\u0780-\u08ff\u13a0-\u177f\u1800-\u1c8f\u1cc0-\u1cff\u2c00-\u2dff"
+        r"\ua000-\uabff]{1,64}",
+        1.0,
+        2.6,
+    ),  # fmt: skip
+    "unseen": (r"[\u200e\u200f\u2028-\u206f]", 2.2, 0),
     "line": (r"[\u2500\u2501\u2550]{1,128}", 0.5, 0.25),
     "box": (r"[\u2502-\u259f]", 1.6, 0),
+    "styled": (r"[\U0001d400-\U0001d7ff\U00020000-\U0003ffff]{1,64}", 0, 4.0),
     "beyond": (r"[\U00010000-\U0010ffff]{1,64}", 2.0, 2.6),
+    "braille": (r"[\u2800-\u28ff\u2e80-\u2fff\u3200-\u33ff]", 3.0, 0),
     "symbol": (r"[\u2070-\u24ff\u25a0-\u2bff]", 1.9, 0),
     "other": (r"[^\x00-\x7f]", 0.6, 0),
     "control": (r"[\x00-\x1f\x7f]", 0.6, 0),
@@ -118,7 +133,7 @@ def _word(word: str) -> float:
     size = len(word)
     if not word.isascii() or not (word.islower() or word.isupper() or word[1:].islower()):
         caps = sum("A" <= letter <= "Z" for letter in word)
-        accents = sum(0.12 if letter < "\u1e00" else 0.5 for letter in word if letter > "\x7f")
+        accents = sum(map(_accent, word))
         return 0.466 * size + 0.17 * caps + accents
     if word.isupper():
         return 0.46 + 0.66 * size if size > 1 else 1.4
@@ -132,6 +147,13 @@ def _word(word: str) -> float:
     if word.islower():
         return 0.68 + 0.29 * size + 0.23 * max(0, size - 8) + 0.4 * max(0, size - 20) + rare
     return 1.9 + 0.46 * size
+
+
+def _accent(letter: str) -> float:
+    """What a letter costs more than a plain one: rare ones are spelled byte by byte."""
+    if letter <= "\u017f":
+        return 0.12 if letter > "\x7f" else 0.0
+    return 0.5 if letter >= "\u1e00" or letter in "ơưƠƯ" else 1.8
 
 
 def _digits(piece: str) -> float:
