@@ -97,14 +97,12 @@ class Metered(StandIn):
                 self.clocks.mark()
         with self.clocks.inside():
             reply = await super().answer(asked)
-        return replace(reply, body=self._timed(reply.body))
+            pieces = [piece async for piece in reply.body]
+        return replace(reply, body=_one_by_one(pieces))
 
-    async def _timed(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """The pieces of an answer; making each of them is the stand-in's time."""
-        pieces = aiter(body)
-        while True:
-            with self.clocks.inside():
-                piece = await anext(pieces, None)
-            if piece is None:
-                return
-            yield piece
+
+async def _one_by_one(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
+    """The pieces of an answer, all made before: that is the stand-in's time, and to look at the clock for each is none
+    of anybody's."""
+    for piece in pieces:
+        yield piece

@@ -1,5 +1,5 @@
-"""What is typed on its way to the thread that waits for the answer: the first piece at once, the later ones ten times
-a second. To wake that thread costs more than a piece is worth, and no page shows more (runs.live.bell).
+"""What is typed on its way to the thread that waits for the answer: gathered, and handed over twenty times a second at
+most. To wake that thread costs more than a piece is worth, and no page shows more (runs.live.bell).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..events import Delta
 from ..ports import Answer
 
 Item = Delta | Answer | BaseException
-PAUSE_S = 0.1
+PAUSE_S = 0.05
 
 
 class Handover:
@@ -30,21 +30,17 @@ class Handover:
         else:
             self._waiting.append(delta)
         if self._timer is None:
-            self._over()
+            self._timer = asyncio.get_running_loop().call_later(PAUSE_S, self._over)
 
     def ended(self, item: Answer | BaseException) -> None:
         """The last of it: nothing waits any more."""
         if self._timer is not None:
             self._timer.cancel()
-        for one in (*self._waiting, item):
-            self._items.put(one)
+        self._over()
+        self._items.put(item)
 
     def _over(self) -> None:
-        """Hand over what waits; when nothing did for a while, the next piece goes at once again."""
-        if not self._waiting:
-            self._timer = None
-            return
+        self._timer = None
         for delta in self._waiting:
             self._items.put(delta)
         self._waiting = []
-        self._timer = asyncio.get_running_loop().call_later(PAUSE_S, self._over)
