@@ -16,9 +16,18 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="runs.advance", ignore_result=True)
 def advance(run_id: int) -> None:
-    """One slice of a run, and a hint for the next. A worker that leaves passes the hint on; embedded there is nobody
-    to pass it to, and the next start asks the database."""
-    again = runner.advance(run_id)
+    """One slice of a run, and a hint for the next."""
+    _pass_on(run_id, runner.advance(run_id))
+
+
+def answer(run_id: int) -> None:
+    """The run's orders and nothing else; whoever has time for it walks it on."""
+    _pass_on(run_id, runner.answer(run_id))
+
+
+def _pass_on(run_id: int, again: bool) -> None:
+    """A worker that leaves passes the run on in any case; embedded there is nobody to pass it to, and the next start
+    asks the database."""
     if watch.leaving:
         again = not settings.AGENTDASH.embedded
     if again:
@@ -29,12 +38,6 @@ def by_hand(run_id: int) -> None:
     """The same without a message: slice after slice until a hint gets through, or there is nothing more to do."""
     while runner.advance(run_id) and not watch.leaving and not hint(run_id):
         pass
-
-
-def answer(run_id: int) -> None:
-    """The run's orders and nothing else; whoever has time for it walks it on."""
-    if runner.answer(run_id) and not watch.leaving:
-        hint(run_id)
 
 
 def hint(run_id: int) -> bool:

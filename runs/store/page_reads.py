@@ -13,13 +13,12 @@ from django.db.models import Max, Q
 from runs.engine.messages import Message as Stored
 from runs.models import Edit, Event, Message, Run, Turn, Version
 
-from . import sql, windows
+from . import sql, turn_reads
 
 
 def stored(run: Run, numbers: Collection[int]) -> dict[int, Stored]:
     """Messages with their bodies, by number."""
-    found = windows.messages(run.pk, numbers) if numbers else ()
-    return {message.number: message for message in found}
+    return {message.number: message for message in turn_reads.read(run.pk, numbers, ()).messages}
 
 
 def answer_of_turn(run: Run, turn: int) -> Stored | None:
