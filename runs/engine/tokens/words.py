@@ -44,7 +44,7 @@ _KINDS: Mapping[str, tuple[str, float, float]] = {
     "han": (r"[\u3400-\u9fff\uf900-\ufaff]{1,64}", 1.5, 1.02),
     "kana": (r"[\u3040-\u30ff]{1,64}", 0, 0.575),
     "hangul": (r"[\uac00-\ud7af\u1100-\u11ff]{1,64}", 1.1, 0.92),
-    "wide": (r"[\uff21-\uff3a\uff41-\uff5a]{1,64}", 2.0, 3.0),
+    "wide": (r"[\uff21-\uff3a\uff41-\uff5a]{1,64}", 1.0, 2.3),
     "wide_mark": (r"[\u3000-\u303f\uff00-\uff20\uff3b-\uff40\uff5b-\uff64]{1,64}", 0, 0.95),
     "half": (r"[\uff65-\uffdc]{1,64}", 0, 2.0),
     "jamo": (r"[\u3100-\u31ff]{1,64}", 1.5, 3.0),
@@ -54,7 +54,7 @@ _KINDS: Mapping[str, tuple[str, float, float]] = {
         1.0,
         2.6,
     ),  # fmt: skip
-    "unseen": (r"[\u200e\u200f\u2028-\u206f]", 2.2, 0),
+    "unseen": (r"[\u200e\u200f\u2028-\u206f]", 2.9, 0),
     "line": (r"[\u2500\u2501\u2550]{1,128}", 0.5, 0.25),
     "box": (r"[\u2502-\u259f]", 1.6, 0),
     "styled": (r"[\U0001d400-\U0001d7ff\U00020000-\U0003ffff]{1,64}", 0, 4.0),
@@ -153,7 +153,7 @@ def _accent(letter: str) -> float:
     """What a letter costs more than a plain one: rare ones are spelled byte by byte."""
     if letter <= "\u017f":
         return 0.12 if letter > "\x7f" else 0.0
-    return 0.5 if letter >= "\u1e00" or letter in "ơưƠƯ" else 1.8
+    return 0.5 if letter >= "\u1e00" or letter in "ơưƠƯ" else 2.4
 
 
 def _digits(piece: str) -> float:
