@@ -12,6 +12,7 @@ from .messages import UNREADABLE, Author, Block, Counted, Kind, Message, Role, a
 from .middleware.base import Desk
 from .ports import Answer, Capability
 from .tools import Toolbox, may_run
+from .window.tidy import with_known_keys
 
 CUT = ("max_tokens", "model_context_window_exceeded")
 
@@ -20,10 +21,6 @@ MOST_ID, MOST_NAME = 100, 100
 """Characters of a call's id and of its tool's name; the API takes more, the archive's columns do not."""
 
 _NOT_THE_APIS = re.compile(r"[^a-zA-Z0-9_-]")
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "text": ("type", "text", "citations"),
-    "tool_use": ("type", "id", "name", "input", "caller"),
-}
 _SENT_BACK = frozenset(
     {
         "text", "tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "mcp_tool_result",
@@ -67,7 +64,7 @@ def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run
         if not _is_known(block["type"]):
             repairs.append(f"a block of the type {block['type'][:40]!r} was left out of an answer")
             continue
-        block = _with_known_keys(block, repairs)
+        block = with_known_keys(block, repairs)
         if block["type"] == "tool_use":
             if not permit.run:
                 continue
@@ -80,16 +77,6 @@ def take(answer: Answer, toolbox: Toolbox, used: Collection[str], turn: int, run
 
 def _is_known(kind: str) -> bool:
     return kind in _SENT_BACK or (kind.endswith(_OF_SERVERS) and kind != "tool_result")
-
-
-def _with_known_keys(block: Block, repairs: list[str]) -> Block:
-    """Proxies add keys of their own, and the API refuses what it does not know. Thinking stands byte for byte."""
-    keys = _KEYS.get(block["type"], tuple(block))
-    extra = sorted(block.keys() - set(keys))
-    if not extra:
-        return block
-    repairs.append(f"keys were left out of an answer's {block['type']}: {', '.join(extra)[:80]}")
-    return {key: block[key] for key in keys if key in block}
 
 
 def _unique(block: Block, used: Collection[str], seen: set[str], repairs: list[str]) -> Block:

@@ -195,7 +195,7 @@ def tools_of(messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any]) -
     used = {
         block["name"] for message in messages for block in blocks_of(message) if block["type"] == "tool_use"
     }
-    plain = [{"name": tool["name"], "input_schema": tool["input_schema"]} for tool in given]
+    plain = [{key: value for key, value in tool.items() if key != "cache_control"} for tool in given]
     return plain + [{"name": name, "input_schema": {"type": "object"}} for name in sorted(used - names)]
 
 

@@ -13,6 +13,15 @@ from ..messages import UNREADABLE, Block
 from .lines import BAD_NAME, SERVER_CALLS, Line, belongs, inner, is_server_result, says_nothing, strangers
 
 EMPTY = "(nothing was said)"
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "text": ("type", "text", "citations"),
+    "image": ("type", "source"),
+    "document": ("type", "source", "title", "context", "citations"),
+    "tool_use": ("type", "id", "name", "input", "caller"),
+    "tool_result": ("type", "tool_use_id", "content", "is_error"),
+}
+"""What the API takes of a block of these types: it refuses every other key. Thinking stands as it came."""
+
 MOST_NAME = 128
 """Characters of a tool's name that the API takes."""
 
@@ -112,7 +121,19 @@ def _server_pairs(blocks: tuple[Block, ...], mended: Mended) -> tuple[Block, ...
 
 
 def _shaped(blocks: tuple[Block, ...], mended: Mended) -> tuple[Block, ...]:
-    return tuple(_call(block, mended) if block["type"] == "tool_use" else block for block in blocks)
+    known = (with_known_keys(block, mended.repairs) for block in blocks)
+    return tuple(_call(block, mended) if block["type"] == "tool_use" else block for block in known)
+
+
+def with_known_keys(block: Block, repairs: list[str]) -> Block:
+    """Proxies and other programs add keys of their own. The parts of a result are looked at, too."""
+    keys = KEYS.get(block["type"], tuple(block))
+    extra = sorted(block.keys() - set(keys))
+    if extra:
+        repairs.append(f"keys were left out of a {block['type']}: {', '.join(extra)[:80]}")
+        block = {key: block[key] for key in keys if key in block}
+    parts = [with_known_keys(part, repairs) for part in inner(block)]
+    return block if all(map(is_, parts, inner(block))) else {**block, "content": parts}
 
 
 def _call(block: Block, mended: Mended) -> Block:

@@ -217,6 +217,19 @@ def test_what_only_the_persons_side_says_is_left_out_of_an_answer(stray: dict[st
     assert stray["type"] in done.repairs[0]
 
 
+def test_keys_that_the_api_does_not_know_are_left_out_of_blocks_and_of_their_parts() -> None:
+    odd = {"index": 1, "usage": {}}
+    done = mended(
+        user({"type": "text", "text": "go", **odd}),
+        bot({**thought(), **odd}, {**use("a"), **odd}),
+        user({**gave("a", [{"type": "text", "text": "ok", **odd}, {**PICTURE, **odd}]), **odd}),
+    )
+    assert done.lines[0].blocks == ({"type": "text", "text": "go"},)
+    assert done.lines[1].blocks == ({**thought(), **odd}, use("a")), "thinking stands as it came"
+    assert done.lines[2].blocks == (gave("a", [{"type": "text", "text": "ok"}, PICTURE]),)
+    assert "index, usage" in done.repairs[0]
+
+
 def test_what_no_result_may_hold_is_left_out_of_it() -> None:
     done = mended(user("go"), bot(use("a")), user(gave("a", [{"type": "hologram"}, PICTURE])))
     assert done.lines[2].blocks[0]["content"] == [PICTURE]
