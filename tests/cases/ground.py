@@ -117,8 +117,11 @@ def lay(
     capability = Capability(
         llm="canned", context=context, max_output=MAX_TOKENS, thinking=thinking, price=price(5, 25)
     )
+    error = params.get("summary_error")
     llm = CannedLlm(
-        capability, replies or [params.get("summary_reply") or SUMMARY], params.get("summary_error")
+        capability,
+        replies or [params.get("summary_reply") or SUMMARY],
+        {"error": error} if isinstance(error, str) else error,
     )
     policy = policy_of(params)
     given = params.get("system") or "You are an agent."
