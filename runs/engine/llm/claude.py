@@ -8,7 +8,6 @@ try again is the loop's decision, and visible.
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
 import json
 import logging
@@ -17,7 +16,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import httpx2
 from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic, AsyncStream
@@ -26,7 +25,7 @@ from ..errors import Cancelled, LlmTrouble, Overloaded, StreamCut, Unreachable
 from ..events import Delta
 from ..messages import canonical
 from ..ports import Answer, Cancel, Capability, Request
-from . import background, trouble
+from . import background, sse, trouble
 from .accumulate import Accumulator
 from .handover import Handover, Item
 
@@ -161,12 +160,12 @@ class Claude:
             heard = now()
             patience.reschedule(heard + self._quiet_s)
             async with stream:
-                events = AsyncStream.raw_events(cast(httpx2.Response, _Readable(stream.response)))
-                async for event in events:
+                events = _events(stream.response)
+                async for data in events:
                     if now() - heard > _RENEWED * self._quiet_s:
                         heard = now()
                         patience.reschedule(heard + self._quiet_s)
-                    delta = got.feed(event.data) if event.data else None
+                    delta = got.feed(data) if data else None
                     if delta is not None:
                         first = first or time.monotonic()
                         over.typed(delta)
@@ -240,17 +239,13 @@ async def _to_its_end(events: AsyncIterator[object]) -> None:
                 pass
 
 
-class _Readable:
-    """A response whose bytes are UTF-8: one that is not becomes U+FFFD, where the SDK would give the answer up."""
-
-    def __init__(self, response: httpx2.Response) -> None:
-        self._response = response
-
-    async def aiter_bytes(self) -> AsyncIterator[bytes]:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        async for piece in self._response.aiter_bytes():
-            yield decoder.decode(piece).encode()
-        yield decoder.decode(b"", final=True).encode()
+async def _events(response: httpx2.Response) -> AsyncIterator[str]:
+    """The data of its events. The SDK's own reader goes through three generators for each, and gives an answer up whose
+    bytes are not all UTF-8."""
+    reader = sse.Reader()
+    async for piece in response.aiter_bytes():
+        for data in reader.feed(piece):
+            yield data
 
 
 def about(client: AsyncAnthropic, llm: str) -> dict[str, Any]:

@@ -206,7 +206,8 @@ def _by_part(entry: Entry, blocks: Sequence[Block]) -> dict[str, int]:
     kind = entry.message.kind
     if kind is Kind.ANSWER:
         thinking = sum(tokens.of_block(block) for block in blocks if is_thinking(block))
-        return {"assistant": tokens.of_content(blocks) - thinking, "thinking": thinking}
+        said = {"assistant": tokens.of_content(blocks) - thinking}
+        return {**said, "thinking": thinking} if thinking else said
     if entry.form is not Form.FULL and kind is Kind.RESULTS:
         return {"stubs": tokens.of_content(blocks)}
     return {_OF_KIND[kind]: tokens.of_content(blocks)}
@@ -217,6 +218,8 @@ def scaled(parts: Parts, total: int) -> dict[str, int]:
     whole = sum(parts.values())
     if not whole:
         return dict(parts)
+    if len(parts) == 1:
+        return dict.fromkeys(parts, total)
     exact = {name: value * total / whole for name, value in parts.items()}
     floors = {name: int(value) for name, value in exact.items()}
     missing = total - sum(floors.values())
