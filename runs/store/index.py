@@ -7,7 +7,7 @@ that hold the words side by side, then the shorter ones (by the digits of their 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -146,11 +146,23 @@ def _lexeme(token: str) -> str:
 
 def _vectors(folded: str) -> Iterator[str]:
     for part in _parts(folded.split()):
-        yield " ".join(f"{_lexeme(token)}:{position}" for position, token in enumerate(part, 1))
+        places: dict[str, list[str]] = defaultdict(list)
+        for position, token in enumerate(part, 1):
+            places[token].append(str(position))
+        yield " ".join(f"{_lexeme(token)}:{','.join(at)}" for token, at in places.items())
+
+
+def _fits(tokens: Sequence[str]) -> bool:
+    """Whether they surely do into one vector."""
+    small = len(tokens) <= PART_TOKENS and 4 * sum(map(len, tokens)) <= PART_BYTES
+    return small and max(Counter(tokens).values(), default=0) <= SAME_TOKEN
 
 
 def _parts(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
     """Stretches that fit into a vector each, overlapping so that no phrase is cut."""
+    if _fits(tokens):
+        yield tokens
+        return
     start, size, seen = 0, 0, Counter[str]()
     for at, token in enumerate(tokens):
         if at - start >= PART_TOKENS or size > PART_BYTES or seen[token] >= SAME_TOKEN:
