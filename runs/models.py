@@ -221,7 +221,11 @@ class Order(models.Model):
                 name="order_single_flight",
             )
         ]
-        indexes = [models.Index(fields=["run", "state"])]
+        indexes = [
+            models.Index(fields=["run", "state"]),
+            # Workers ask several times a second what is pending, of all the orders there ever were.
+            models.Index(fields=["run"], condition=models.Q(state="pending"), name="order_pending"),
+        ]
 
 
 class Edit(models.Model):
