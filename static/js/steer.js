@@ -87,6 +87,17 @@ function ask(open) {
   else document.querySelector('.controls [data-order="stop"]')?.focus();
 }
 
+// Buttons that say the same stay the same: a press that has begun on one ends on it, and the focus stays.
+function onlyNew(event) {
+  const { target, fragment } = event.detail;
+  if (target.id === "controls" && said(target) === said(fragment.firstElementChild)) event.detail.shouldSwap = false;
+}
+
+function said(controls) {
+  const words = [...controls.querySelectorAll("button")].map((button) => `${button.textContent} ${button.disabled} ${button.title}`);
+  return [controls.dataset.state, ...words].join("|");
+}
+
 export function closeAsk() {
   const panel = document.getElementById("ask-stop");
   if (panel.hidden) return false;
@@ -114,6 +125,8 @@ export function press(selector) {
 export function start() {
   if (matchMedia("(max-width: 760px)").matches) box.placeholder = "Tell the agent something";
   document.addEventListener("click", clicked);
+  document.addEventListener("htmx:oobBeforeSwap", onlyNew);
+  document.addEventListener("htmx:oobAfterSwap", () => document.querySelector('.controls [data-order="stop"]').disabled && closeAsk());
   document.getElementById("say").addEventListener("submit", (event) => {
     event.preventDefault();
     say(how.value);

@@ -117,6 +117,22 @@ def test_stop_asks_once_in_place(stage: Stage) -> None:
     expect(page.locator("#chips")).to_contain_text("Stop")
 
 
+def test_what_happens_meanwhile_takes_neither_the_question_nor_the_button_from_under_the_hand(
+    stage: Stage,
+) -> None:
+    """Somebody writes to the agent: the same buttons, so the very same ones."""
+    page = stage.open()
+    page.locator(".controls [data-order=pause]").evaluate("(button) => (button.dataset.held = 'yes')")
+    page.locator(".controls > .order [data-order=stop]").click()
+    stage.act(lambda scene: scene.say("By the way."))
+    expect(page.locator("#feed-rows")).to_contain_text("By the way.")
+    expect(page.locator(".controls [data-order=pause]")).to_have_attribute("data-held", "yes")
+    expect(page.locator("#ask-stop")).to_be_visible()
+    archive.append(stage.scene.claim, state=archive.StateChange(state="done"))
+    stage.ring()
+    expect(page.locator("#ask-stop")).to_be_hidden()
+
+
 def test_a_refused_order_says_why_where_it_was_given(stage: Stage) -> None:
     page = stage.open()
     archive.append(stage.scene.claim, state=archive.StateChange(state="paused", reason="person"))
