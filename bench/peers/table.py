@@ -58,9 +58,12 @@ def _job(row: Told) -> Iterator[str]:
 
 
 def _times(row: Told, ours: Told | None, name: str, digits: int) -> str:
-    value = row.get(name) or 0.0
-    base = (ours or {}).get(name) or 0.0
-    ratio = f" (× {value / base:.2f})" if base and row is not ours and value else ""
+    """The figure and its ratio to ours; a dash where it was not measured."""
+    value = row.get(name)
+    if not value:
+        return "–"
+    base = (ours or {}).get(name)
+    ratio = f" (× {value / base:.2f})" if base and row is not ours else ""
     return f"{value:.{digits}f}{ratio}"
 
 
