@@ -9,7 +9,6 @@ from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from runs import runner
-from runs.runner.warm import SLICES
 from runs.runner.watch import watch
 
 log = logging.getLogger(__name__)
@@ -17,15 +16,8 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="runs.advance", ignore_result=True)
 def advance(run_id: int) -> None:
-    """One slice of a run, and a hint for the next.
-
-    While no other run waits for a free thread it keeps this one for some more: a process that has just walked a run
-    goes on with what it has in memory, another one would have to read and draw its window first.
-    """
-    again, slices = runner.advance(run_id), 1
-    while again and slices < SLICES and not watch.leaving and _nobody_waits():
-        again, slices = runner.advance(run_id), slices + 1
-    _pass_on(run_id, again)
+    """One slice of a run, and a hint for the next."""
+    _pass_on(run_id, runner.advance(run_id))
 
 
 def answer(run_id: int) -> None:
@@ -40,17 +32,6 @@ def _pass_on(run_id: int, again: bool) -> None:
         again = not settings.AGENTDASH.embedded
     if again:
         hint(run_id)
-
-
-def _nobody_waits() -> bool:
-    """Whether all hints have found a thread. Embedded every thread is of this process, so a hint costs nothing."""
-    if settings.AGENTDASH.embedded:
-        return False
-    try:
-        with advance.app.producer_pool.acquire(block=True) as producer:
-            return not producer.channel.client.llen(advance.app.conf.task_default_queue)
-    except Exception:  # whatever ails the broker, the hint says it
-        return False
 
 
 def by_hand(run_id: int) -> None:
