@@ -17,6 +17,9 @@ from . import chain, sql
 from .transitions import ON_THE_WINDOW
 
 WORKABLE = ("ready", "running")
+FREE = {"sqlite": "%s", "postgresql": "(SELECT id FROM runs_run WHERE id = %s FOR UPDATE SKIP LOCKED)"}
+"""A claim does not stand in line for a row that somebody is writing. Else, when the database stood still for so long
+that leases ran out, whoever stood in line would have the run before its owner could say what had happened."""
 
 
 class Fenced(Exception):
@@ -89,7 +92,7 @@ def _take(run_id: int, owner: str, state: str, to: str, term: int, crashed: bool
     row = sql.one(
         f"""UPDATE runs_run SET lease_owner = %s, term = term + 1,
             lease_until_ms = {sql.now_expression()} + %s, state = %s, crash_streak = crash_streak + %s
-            WHERE id = %s AND term = %s AND state = %s
+            WHERE id = {FREE[connection.vendor]} AND term = %s AND state = %s
             AND (lease_until_ms IS NULL OR lease_until_ms < {sql.now_expression()})
             RETURNING slug, next_seq, head_hash, crash_streak""",
         [owner, lease_ms(), to, int(crashed), run_id, term, state],

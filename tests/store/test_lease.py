@@ -126,6 +126,31 @@ def test_one_heartbeat_renews_all_runs_of_an_owner(run: Run) -> None:
     assert lease.claim(run.pk, "w2") is None
 
 
+def test_who_claims_does_not_stand_in_line_for_a_run_that_its_owner_is_writing(run: Run) -> None:
+    """The database stood still until the lease ran out: its owner comes first, and says what had happened."""
+    held = claimed(run)
+    expire(run)
+    locked, done = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with transaction.atomic():
+            lease.fence(held)
+            locked.set()
+            done.wait(20)
+            archive.append(held, state=archive.StateChange(state="paused", reason="database: it was away."))
+        connection.close()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    locked.wait(20)
+    if connection.vendor == "sqlite":
+        done.set()  # one writer at a time, so whoever claims can only come after it
+    assert lease.claim(run.pk, "w2") is None
+    done.set()
+    thread.join()
+    assert Run.objects.get(pk=run.pk).state == "paused"
+
+
 def test_a_run_that_somebody_is_writing_does_not_hold_up_the_heartbeat_of_the_others(run: Run) -> None:
     other = a_run(turns=1, order="", state="ready")
     held = claimed(run)
