@@ -76,6 +76,7 @@ def test_instructions_reach_the_summary_and_are_kept_with_it(run: Run, wire: Wir
     dialog.get_by_label("Keep the most recent").fill("2")
     dialog.get_by_label(re.compile("What the summary must keep")).fill("Keep the number of lamps.")
     dialog.get_by_role("button", name=re.compile("Compact now")).click()
+    expect(ada.locator("#chips")).to_contain_text("after this turn")
     wire.hold(IN_TURN + 1)
     wait_until(
         lambda: Edit.objects.filter(run=run, state="applied", episode__isnull=False).first(), what="the edit"
