@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from django.db import connection, transaction
@@ -126,10 +128,9 @@ def test_one_heartbeat_renews_all_runs_of_an_owner(run: Run) -> None:
     assert lease.claim(run.pk, "w2") is None
 
 
-def test_who_claims_does_not_stand_in_line_for_a_run_that_its_owner_is_writing(run: Run) -> None:
-    """The database stood still until the lease ran out: its owner comes first, and says what had happened."""
-    held = claimed(run)
-    expire(run)
+@contextmanager
+def writing(held: lease.Claim, **then: archive.StateChange) -> Iterator[None]:
+    """Meanwhile the owner has the run's row. SQLite has one writer at a time: there all else can only come after it."""
     locked, done = threading.Event(), threading.Event()
 
     def write() -> None:
@@ -137,17 +138,25 @@ def test_who_claims_does_not_stand_in_line_for_a_run_that_its_owner_is_writing(r
             lease.fence(held)
             locked.set()
             done.wait(20)
-            archive.append(held, state=archive.StateChange(state="paused", reason="database: it was away."))
+            archive.append(held, **then)
         connection.close()
 
     thread = threading.Thread(target=write)
     thread.start()
     locked.wait(20)
     if connection.vendor == "sqlite":
-        done.set()  # one writer at a time, so whoever claims can only come after it
-    assert lease.claim(run.pk, "w2") is None
+        done.set()
+    yield
     done.set()
     thread.join()
+
+
+def test_who_claims_does_not_stand_in_line_for_a_run_that_its_owner_is_writing(run: Run) -> None:
+    """The database stood still until the lease ran out: its owner comes first, and says what had happened."""
+    held = claimed(run)
+    expire(run)
+    with writing(held, state=archive.StateChange(state="paused", reason="database: it was away.")):
+        assert lease.claim(run.pk, "w2") is None
     assert Run.objects.get(pk=run.pk).state == "paused"
 
 
@@ -156,24 +165,9 @@ def test_a_run_that_somebody_is_writing_does_not_hold_up_the_heartbeat_of_the_ot
     held = claimed(run)
     claimed(other)
     expire(other)
-    locked, done = threading.Event(), threading.Event()
-
-    def write() -> None:
-        with transaction.atomic():
-            lease.fence(held)
-            locked.set()
-            done.wait(20)
-        connection.close()
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    locked.wait(20)
-    if connection.vendor == "sqlite":
-        done.set()  # one writer at a time, so the heartbeat can only come after it
-    assert lease.renew_all("w1") == (1 if connection.vendor == "postgresql" else 2)
-    assert lease.claim(other.pk, "w2") is None
-    done.set()
-    thread.join()
+    with writing(held):
+        assert lease.renew_all("w1") == (1 if connection.vendor == "postgresql" else 2)
+        assert lease.claim(other.pk, "w2") is None
 
 
 def test_others_are_at_work_while_they_hold_a_run(run: Run) -> None:
