@@ -15,7 +15,7 @@ from .. import tokens
 from ..events import PARTS, Form, Frame, Parts, Usage
 from ..messages import Block, Counted, Kind, Message
 from .lines import is_thinking
-from .versions import Entry
+from .versions import Entry, Shown
 
 _OF_KIND = {
     Kind.GOAL: "person",
@@ -51,10 +51,6 @@ class Reading:
     tokens: int
     parts: Parts
     estimated: bool
-
-
-Shown = tuple[Entry, Sequence[Block]]
-"""An entry with its blocks; the same object as long as the entry stands in the window."""
 
 
 @dataclass(slots=True)

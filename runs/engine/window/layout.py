@@ -10,9 +10,7 @@ from ..events import Frame
 from ..messages import Block, Message
 from .marks import Seams
 from .tidy import Tidied
-from .versions import Entry
-
-Shown = tuple[Entry, Sequence[Block]]
+from .versions import Entry, Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

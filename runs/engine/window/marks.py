@@ -13,14 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from ..events import Form
-from ..messages import Block, Kind, Role
+from ..messages import Kind, Role
 from .lines import Line
-from .versions import Entry
+from .versions import Entry, Shown
 
 MARK = {"type": "ephemeral"}
-
-Shown = tuple[Entry, Sequence[Block]]
-"""An entry with the blocks that the lines are made of."""
 
 Spot = tuple[int, int]
 """Line and block."""

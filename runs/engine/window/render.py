@@ -20,7 +20,7 @@ from .marks import MARK, Marks, tails
 from .repair import NO_FRONT, front_of, joined
 from .tidy import Mended, tidied
 from .validate import MOST_BYTES, MOST_MARKS, problems
-from .versions import Entry
+from .versions import Entry, Shown
 from .wire import Written, written
 
 MARKS = attrgetter("marks")
@@ -119,9 +119,7 @@ class Renderer:
             self._shaped = (frame, Shape.of(frame.params["shape"], frame.render))
         return self._shaped[1]
 
-    def pairs(
-        self, frame: Frame, entries: Iterable[Entry], calls: Mapping[str, Block]
-    ) -> Sequence[tuple[Entry, Sequence[Block]]]:
+    def pairs(self, frame: Frame, entries: Iterable[Entry], calls: Mapping[str, Block]) -> Sequence[Shown]:
         """Entries with their blocks; the same pairs as long as they stand at the front."""
         return self._laid_out(frame, tuple(entries), calls).pairs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, takewhile
+from typing import TypeAlias
 
 from ..events import Form, Item, Version
 from ..messages import Block, Message, calls_of
@@ -24,6 +25,10 @@ class Entry:
     @property
     def item(self) -> Item:
         return Item(message=self.message.number, form=self.form, pinned=self.pinned)
+
+
+Shown: TypeAlias = tuple[Entry, Sequence[Block]]
+"""An entry with the blocks it is sent as; the same object as long as the entry stands in the window."""
 
 
 def entries(version: Version, messages: Mapping[int, Message], upto: int) -> tuple[Entry, ...]:
