@@ -280,7 +280,7 @@ def _money(run: Run, policy: Policy, elapsed: float) -> Money:
         spent=cost,
         budget=round(policy.valves.usd * 1_000_000),
         per_turn=cost / turns if turns else None,
-        per_hour=cost / elapsed * 3600 if turns and elapsed >= 1 else None,
+        per_hour=cost / elapsed * 3600 if turns and elapsed >= 1 and run.state not in ENDED else None,
         cache=read / prompt if prompt else None,
         mean_input=prompt / turns if turns else None,
         input=prompt,

@@ -124,6 +124,7 @@ function splitter() {
 
 export function start() {
   splitter();
+  if (new URLSearchParams(location.search).has("tab")) pane(view.tab); // a shared link opens its tab on a phone too
   select();
   phone.addEventListener("change", select);
   document.addEventListener("click", clicked);

@@ -10,6 +10,8 @@ from runs.live import bell
 from tests.living import In, LiveHouse, expect
 from tests.present.conftest import READ, Scene, a_scene
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
 
 class Stage:
     """A run that a test moves, and a page that watches it."""

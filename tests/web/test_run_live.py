@@ -11,9 +11,7 @@ from tests.conftest import wait_until
 from tests.living import expect
 from tests.present.conftest import READ, RED
 
-from .stage import Stage
-
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+from .stage import PHONE, Stage
 
 
 def test_a_turn_appears_as_it_happens_and_the_gauge_moves(stage: Stage) -> None:

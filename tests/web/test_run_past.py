@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.living import In, expect
 from tests.present.conftest import READ
 
-from .stage import Stage
+from .stage import PHONE, Stage
 
 MANY = 120
 """Turns that are more than the socket sends one by one."""
@@ -48,6 +48,13 @@ def test_looking_at_the_past_is_in_the_address_and_the_present_waits(stage: Stag
     expect(page.locator("#past")).to_contain_text("You are looking at turn 10")
     page.keyboard.press("End")
     expect(page.locator("#past")).to_be_hidden()
+
+
+def test_a_copied_link_opens_its_tab_on_a_phone_too(stage: Stage) -> None:
+    page = stage.open("?tab=log", **PHONE)
+    expect(page.locator("#panel")).to_be_visible()
+    expect(page.locator("#tab-log")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#feed")).to_be_hidden()
 
 
 def test_what_happens_while_the_present_is_drawn_again_is_not_lost(stage: Stage) -> None:
