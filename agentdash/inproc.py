@@ -70,7 +70,7 @@ class Transport(memory.Transport):
         while True:
             heard = bed.calls
             try:
-                self.cycle.get(self._deliver, timeout=timeout)  # type: ignore[union-attr]
+                self.cycle.get(self._deliver, timeout=timeout)  # type: ignore[union-attr]  # kombu sets it with the first channel
                 return
             except Empty:
                 left = None if end is None else end - time.monotonic()

@@ -78,8 +78,8 @@ class Loop:
         stream = await self.client.messages.create(
             model=self.job.llm,
             max_tokens=MAX_TOKENS,
-            messages=self.messages,  # type: ignore[arg-type]
-            tools=self.tools,  # type: ignore[arg-type]
+            messages=self.messages,  # type: ignore[arg-type]  # plain JSON, which the SDK types as its own dicts
+            tools=self.tools,  # type: ignore[arg-type]  # plain JSON, which the SDK types as its own dicts
             cache_control={"type": "ephemeral"},
             metadata={"user_id": f"r-bare0:{self.turns}"},
             stream=True,

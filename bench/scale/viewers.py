@@ -45,7 +45,7 @@ class Crowd:
                 async with connect(
                     f"{self.address.replace('http', 'ws')}/ws/runs/{slug}/",
                     additional_headers={"Cookie": self.cookie},
-                    origin=self.address,  # type: ignore[arg-type]
+                    origin=self.address,  # type: ignore[arg-type]  # a str will do; its stub wants a NewType
                     compression=None,
                     proxy=None,
                     open_timeout=60,

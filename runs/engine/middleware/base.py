@@ -178,7 +178,7 @@ class Desk:
             tokens_before=now.tokens,
             tokens_after=then.tokens,
             frees=_freed(now.parts, then.parts),
-            **about,  # type: ignore[arg-type]
+            **about,  # type: ignore[arg-type]  # the other fields of Edit, by name
         )
 
     def apply(self, edit: Edit) -> Iterator[Event]:

@@ -57,7 +57,7 @@ class _Watch:
         """Standard output and error come through one pipe, in the order in which they were written."""
         assert self.process.stdout is not None
         with self.process.stdout as pipe:
-            while piece := pipe.read1(PIECE):  # type: ignore[attr-defined]
+            while piece := pipe.read1(PIECE):  # type: ignore[attr-defined]  # a buffered reader: Popen made it
                 self.collector.feed(piece)
                 if self.collector.full:
                     self.wake.set()

@@ -88,7 +88,7 @@ def search(base: int, parts: list[str], pattern: re.Pattern[str], most: int) -> 
 
 
 def main(arguments: list[str]) -> int:
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # a text stream, as for every script
     counts = search(int(arguments[0]), json.loads(arguments[1]), re.compile(arguments[2]), int(arguments[3]))
     sys.stdout.write(json.dumps(counts) + "\n")
     return 0
